@@ -3,11 +3,10 @@
  * ended sessions and damaged prompts. Each process has one timer for the earliest time; a transaction lets one process win.
  */
 import type { Session } from '../domain/sessions.ts';
-import { repeatedly } from './background.ts';
+import { createRetries, repeatedly } from './background.ts';
 import { debounced } from './feed.ts';
 import type { Parts } from './parts.ts';
 import type { Deadlines, ReadTx, Store, WriteTx } from './ports.ts';
-import { createRetries } from './retries.ts';
 import type { Logger } from './world.ts';
 
 /** One kind of thing that expires. */

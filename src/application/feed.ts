@@ -6,9 +6,8 @@
  */
 import { isTransient } from '../domain/errors.ts';
 import type { HiveEvent } from '../domain/events.ts';
-import { breathe } from './background.ts';
+import { breathe, createRetries, type Retries } from './background.ts';
 import type { ReadTx, Store } from './ports.ts';
-import { createRetries, type Retries } from './retries.ts';
 import type { Logger } from './world.ts';
 
 const PAGE = 500;

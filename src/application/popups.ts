@@ -21,7 +21,7 @@ import {
 } from '../domain/popups.ts';
 import { momentOf, type Preferences, preferencesFrom, type SuppressReason } from '../domain/preferences.ts';
 import { timeAfter } from '../domain/times.ts';
-import { beside } from './background.ts';
+import { beside, createRetries } from './background.ts';
 import { spendCredit } from './notices.ts';
 import type { Audience } from './outreach.ts';
 import { createPopupBoard } from './popup-board.ts';
@@ -36,7 +36,6 @@ import {
   promptPopups,
 } from './popup-kinds.ts';
 import type { Store, WriteTx } from './ports.ts';
-import { createRetries } from './retries.ts';
 import type { Notifier } from './world.ts';
 
 /** In ms: how long a desk lets the focused one go first. */

@@ -1,6 +1,6 @@
 /** Retries while a store refuses: with growing delays up to a limit, and two lines in the log, however long it takes. */
 import { expect, test } from 'vitest';
-import { createRetries } from '../../src/application/retries.ts';
+import { createRetries } from '../../src/application/background.ts';
 import { recordingLog } from '../support/hive.ts';
 
 const SAID = { fails: 'It fails.', works: 'It works again.' };

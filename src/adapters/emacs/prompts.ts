@@ -6,8 +6,8 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { z } from 'zod';
+import { createRetries } from '../../application/background.ts';
 import type { DeviceSignature } from '../../application/prompts.ts';
-import { createRetries } from '../../application/retries.ts';
 import { HiveError, isTransient } from '../../domain/errors.ts';
 import { concerns, isFor, namesOf } from '../../domain/humans.ts';
 import { NO_BUS } from '../../domain/popups.ts';

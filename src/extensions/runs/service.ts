@@ -4,14 +4,13 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beside } from '../../application/background.ts';
+import { beside, createRetries } from '../../application/background.ts';
 import { debounced } from '../../application/feed.ts';
 import { type Hive, oncePerHive } from '../../application/hive.ts';
 import { giveNotice } from '../../application/notices.ts';
 import type { Parts } from '../../application/parts.ts';
 import type { ReadTx, WriteTx } from '../../application/ports.ts';
 import { recordCancel } from '../../application/prompts.ts';
-import { createRetries } from '../../application/retries.ts';
 import { markOrphaned } from '../../application/sessions.ts';
 import { blockUntilSettled, endWait } from '../../application/waits.ts';
 import { HiveError, isTransient } from '../../domain/errors.ts';
