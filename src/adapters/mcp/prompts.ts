@@ -28,7 +28,6 @@ function retryAfterMs(prompt: Prompt): number {
 }
 
 const always = (): boolean => true;
-const never = (): boolean => false;
 const pending = ({ status }: Prompt): boolean => status === 'pending';
 const settled = ({ status }: Prompt): boolean => status !== 'pending';
 const responded = ({ status }: Prompt): boolean => status === 'responded';
@@ -39,88 +38,60 @@ const addressed = ({ to }: Prompt): boolean => to !== null;
 const saidByDecision = ({ options, selected, decision }: Prompt): boolean =>
   options.length === 0 || (selected?.length === 1 && selected[0] === decision);
 
-type Shows = (prompt: Prompt) => boolean;
+/** The fields of a prompt that are shown unchanged, each with when. All others are for people, for desks, or internal. */
+type View = Readonly<Partial<Record<keyof Prompt, (prompt: Prompt) => boolean>>>;
 
-/**
- * When each field of a prompt is shown unchanged: to its asker, and to a coordinator who may answer it. A new field needs
- * a line here, or the code does not compile.
- */
-const VISIBILITY: Readonly<Record<keyof Prompt, readonly [asker: Shows, answerer: Shows]>> = {
-  decision: [responded, never],
-  selected: [(prompt) => responded(prompt) && !saidByDecision(prompt), never],
-  comment: [responded, never],
-  amended: [({ amended }) => amended, never],
+/** After the id, the status and the question, cut short. It provided most of the other fields itself. */
+const TO_ASKER: View = {
+  decision: responded,
+  selected: (prompt) => responded(prompt) && !saidByDecision(prompt),
+  comment: responded,
+  amended: ({ amended }) => amended,
   // A signed answer needs no comment.
-  attested: [(prompt) => responded(prompt) && !prompt.attested, never],
-  expires_at: [pending, never],
-  // Both are for people: who can still answer it where, and when they are reminded.
-  terminal_since: [never, never],
-  warns_at: [never, never],
-  // A coordinator answers first what holds an agent up.
-  blocked_since: [never, ({ blocked_since }) => blocked_since !== null],
-  by: [settled, never],
-  via: [settled, never],
-  cancel_reason: [({ status }) => status === 'cancelled', never],
-  // The asker's view begins with its id, its status and the question, cut short.
-  ask_id: [never, always],
-  status: [never, never],
-  // The asker provided these itself.
-  agent: [never, always],
-  project: [never, always],
-  kind: [never, always],
-  urgency: [never, always],
-  header: [never, always],
-  question: [never, always],
-  context: [never, always],
-  options: [never, always],
-  notes: [noted, noted],
-  multi_select: [never, always],
-  allow_free_text: [never, always],
-  created_at: [never, always],
-  to: [addressed, addressed],
-  escalates_at: [addressed, never],
-  escalated_at: [addressed, never],
-  claimed_by: [(prompt) => pending(prompt) && prompt.claimed_by !== null, never],
-  late_response: [always, never],
+  attested: (prompt) => responded(prompt) && !prompt.attested,
+  expires_at: pending,
+  by: settled,
+  via: settled,
+  cancel_reason: ({ status }) => status === 'cancelled',
+  notes: noted,
+  to: addressed,
+  escalates_at: addressed,
+  escalated_at: addressed,
+  claimed_by: (prompt) => pending(prompt) && prompt.claimed_by !== null,
+  late_response: always,
   // Whether somebody has opened it helps to decide when to poll again; the other receipts are for people.
-  seen_at: [pending, never],
-  responded_at: [always, never],
-  offered_at: [never, never],
-  handed_at: [never, never],
-  collected_at: [never, never],
-  // Fields that only desks see, and internal ones.
-  session_id: [never, never],
-  agent_title: [never, never],
-  source: [never, never],
-  project_dir: [never, never],
-  turn_id: [never, never],
-  label: [never, never],
-  group_id: [never, never],
-  when_turn_aborted: [never, never],
-  dialog: [never, never],
-  idempotency_key: [never, never],
-  fingerprint: [never, never],
-  recipients: [never, never],
-  settled_at: [never, never],
-  response_id: [never, never],
-  orphaned: [never, never],
-  left_by: [never, never],
-  snoozed_until: [never, never],
-  claimed_at: [never, never],
-  carrier: [never, never],
+  seen_at: pending,
+  responded_at: always,
 };
-const FIELDS = Object.keys(VISIBILITY) as (keyof Prompt)[];
 
-function shownTo(reader: 'asker' | 'answerer', prompt: Prompt): Partial<Prompt> {
-  const index = reader === 'asker' ? 0 : 1;
-  return Object.fromEntries(
-    FIELDS.filter((field) => VISIBILITY[field][index](prompt)).map((field) => [field, prompt[field]]),
-  );
+/** For a coordinator who may answer it. */
+const TO_ANSWERER: View = {
+  // It answers first what holds an agent up.
+  blocked_since: ({ blocked_since }) => blocked_since !== null,
+  ask_id: always,
+  agent: always,
+  project: always,
+  kind: always,
+  urgency: always,
+  header: always,
+  question: always,
+  context: always,
+  options: always,
+  notes: noted,
+  multi_select: always,
+  allow_free_text: always,
+  created_at: always,
+  to: addressed,
+};
+
+function shown(view: View, prompt: Prompt): Partial<Prompt> {
+  const fields = Object.entries(view).filter(([, isShown]) => isShown(prompt));
+  return Object.fromEntries(fields.map(([field]) => [field, prompt[field as keyof Prompt]]));
 }
 
 /** A question as seen by a coordinator who may answer it. */
 export function questionView(prompt: Prompt): Record<string, unknown> {
-  return shownTo('answerer', prompt);
+  return shown(TO_ANSWERER, prompt);
 }
 
 /** In characters: enough for the asker to recognize its question. */
@@ -135,7 +106,7 @@ export function promptView({ prompt, repeated }: Delivered): Record<string, unkn
     status,
     question,
     ...(pending(prompt) ? { retry_after_ms: retryAfterMs(prompt) } : {}),
-    ...shownTo('asker', prompt),
+    ...shown(TO_ASKER, prompt),
     ...(repeated ? { repeated } : {}),
     next: nextStep(prompt),
   };
@@ -169,7 +140,7 @@ function actOn({ kind, attested }: Prompt): string {
 // ---- Polling ----
 // An answer that was handed over counts as read at the next call, so a poll hands over only what a client passes to its model.
 
-type View = Record<string, unknown>;
+type Result = Record<string, unknown>;
 
 const poll = tool({
   name: 'hivemind_poll',
@@ -202,7 +173,7 @@ const waiting = (wait_ms: number, { session, signal, owned_ms, waits }: ToolCall
   onWait: waits,
 });
 
-async function pollNamed(ask_ids: readonly string[], wait_ms: number, call: ToolCall): Promise<View> {
+async function pollNamed(ask_ids: readonly string[], wait_ms: number, call: ToolCall): Promise<Result> {
   const ids = [...new Set(ask_ids)];
   const found = await call.hive.prompts.wait(ids, waiting(wait_ms, call));
   const fitting = thatFit(found);
@@ -219,7 +190,7 @@ async function pollNamed(ask_ids: readonly string[], wait_ms: number, call: Tool
   };
 }
 
-async function pollOpen(wait_ms: number, call: ToolCall): Promise<View> {
+async function pollOpen(wait_ms: number, call: ToolCall): Promise<Result> {
   const { session_id } = call.session;
   const open = await call.hive.prompts.waitForOpen(session_id, waiting(wait_ms, call));
   const fitting = thatFit(open.prompts);
@@ -263,7 +234,7 @@ function thatFit(prompts: readonly Prompt[]): readonly Prompt[] {
 }
 
 /** Hands over the settled ones. One that was pending when it was read is returned as pending: its size was measured as such. */
-async function handedViews(prompts: readonly Prompt[], { hand }: ToolCall): Promise<View[]> {
+async function handedViews(prompts: readonly Prompt[], { hand }: ToolCall): Promise<Result[]> {
   const settled = prompts.filter(({ status }) => status !== 'pending').map(({ ask_id }) => ask_id);
   const handed = settled.length === 0 ? [] : await hand(settled);
   const delivered = new Map(handed.map((one) => [one.prompt.ask_id, one]));
@@ -271,7 +242,7 @@ async function handedViews(prompts: readonly Prompt[], { hand }: ToolCall): Prom
 }
 
 /** A whole prompt for its asker. An answer that some client may cut comes after a note on how else to read it. */
-function deliveredView(delivered: Delivered): View {
+function deliveredView(delivered: Delivered): Result {
   const view = promptView(delivered);
   const bytes = Buffer.byteLength(JSON.stringify(view));
   if (bytes <= RESULT_BYTES) return view;
@@ -315,7 +286,7 @@ async function askAndWait(
   wait_ms: number,
   most_ms: number,
   call: ToolCall,
-): Promise<View> {
+): Promise<Result> {
   const run = await call.ofRun();
   const wait = { wait_ms, most_ms };
   if (run !== null && run.ask_id !== null) return waitForAnswer(run.ask_id, wait, call);
@@ -338,7 +309,7 @@ async function waitForAnswer(
   { wait_ms: asked_ms, most_ms }: { wait_ms: number; most_ms: number },
   call: ToolCall,
   without?: string,
-): Promise<View> {
+): Promise<Result> {
   const { hive, signal } = call;
   const wait_ms = Math.min(asked_ms, most_ms);
   const [waited] = await keepingAlive(call, `${ask_id} is still waiting for an answer.`, () =>
