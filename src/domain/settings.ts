@@ -52,8 +52,8 @@ export type SettingType =
   | { kind: 'yes_no_or_duration' }
   /** `22:00-07:30`. */
   | { kind: 'hours' }
-  /** `one,two`. */
-  | { kind: 'names' };
+  /** `one,two`; none of them longer than this. */
+  | { kind: 'names'; longest: number };
 
 export interface Setting {
   key: SettingKey;
@@ -97,12 +97,12 @@ const OF_SEAT: Readonly<Record<SeatKey, Line>> = {
     text: 'the time of day in which only what is critical pops up, such as 22:00-07:30',
   },
   muted_projects: {
-    type: { kind: 'names' },
+    type: { kind: 'names', longest: 4_096 },
     emacs: 'M-x hive-mute-popups',
     text: 'projects that show no popups: names or directories, separated by commas',
   },
   muted_agents: {
-    type: { kind: 'names' },
+    type: { kind: 'names', longest: 400 },
     emacs: 'M-x hive-mute-popups',
     text: 'agents that show no popups: handles, separated by commas',
   },

@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import type { AuthorityChanges } from '../application/trust.ts';
 import type { OutreachChanges } from '../domain/outreach.ts';
-import type { PreferenceChanges, Preferences } from '../domain/preferences.ts';
+import type { PreferenceChanges } from '../domain/preferences.ts';
 import { PUBLIC_KEY, SECRET_KEY } from '../domain/seats.ts';
-import { type SettingKey, settingNamed } from '../domain/settings.ts';
-import { outreachSettings } from './outreach.ts';
+import { SETTINGS, type Setting } from '../domain/settings.ts';
+import { outreachSettings, strictly } from './outreach.ts';
 
 /** The version of the JSON-RPC protocol between Emacs and the sidecar. */
 export const PROTOCOL_VERSION = 1;
@@ -35,56 +35,38 @@ const timeOfDay = z
   .regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'A time of day is written HH:MM, as in 22:30.');
 
 /** The shape of a setting's value, according to the table of settings. */
-function shapeOf<Key extends keyof Preferences & SettingKey>(key: Key): z.ZodType<Preferences[Key]> {
-  const { type } = settingNamed(key);
+function shapeOf({ key, type }: Setting): z.ZodType {
   switch (type.kind) {
-    case 'choice':
-      return z.enum(type.of) as unknown as z.ZodType<Preferences[Key]>;
-    case 'word_or_number': {
-      const number = z.number().int().min(type.min).max(type.max);
-      return z.union([z.enum(type.words), number]) as unknown as z.ZodType<Preferences[Key]>;
-    }
-    case 'whole_number':
-      return z.number().int().min(type.min).max(type.max) as unknown as z.ZodType<Preferences[Key]>;
     case 'yes_no':
-      return z.boolean() as unknown as z.ZodType<Preferences[Key]>;
-    default:
-      throw new TypeError(`${key} has a shape of its own.`);
+      return z.boolean();
+    case 'choice':
+      return z.enum(type.of);
+    case 'whole_number':
+      return z.number().int().min(type.min).max(type.max);
+    case 'word_or_number':
+      return z.union([z.enum(type.words), z.number().int().min(type.min).max(type.max)]);
+    case 'yes_no_or_duration':
+      return z.union([z.boolean(), z.iso.datetime()]);
+    case 'hours':
+      return z.object({ from: timeOfDay, to: timeOfDay });
+    case 'names':
+      return z.array(z.string().min(1).max(type.longest)).max(1_000);
+    case 'never_or_duration':
+      throw new TypeError(`Only a shell sets ${key}.`);
   }
 }
 
-const preferenceShape = {
-  notify_when: shapeOf('notify_when').nullish(),
-  do_not_disturb: z.union([z.boolean(), z.iso.datetime()]).nullish(),
-  quiet_hours: z.object({ from: timeOfDay, to: timeOfDay }).nullish(),
-  muted_projects: z.array(z.string().min(1).max(4_096)).max(1_000).nullish(),
-  muted_agents: z.array(z.string().min(1).max(400)).max(1_000).nullish(),
+const ofSeat = SETTINGS.filter(({ scope }) => scope === 'seat');
+
+/** `desk/preferences`: the changes. Null goes back to the default; missing keys stay. */
+export const preferencesParams = strictly('preference', {
+  ...Object.fromEntries(ofSeat.map((setting) => [setting.key, shapeOf(setting).nullish()])),
   /** These two apply while this Emacs is connected, and are not stored. */
   popup_permissions: z.boolean().nullish(),
   notify_command: z.string().min(1).max(4_096).nullish(),
-  sound: shapeOf('sound').nullish(),
-  /** In seconds. */
-  phone_after: shapeOf('phone_after').nullish(),
-  /** `never`, or after how many seconds; 0 is at once. */
-  notify_held: shapeOf('notify_held').nullish(),
-  gate: shapeOf('gate').nullish(),
-  stop_guard: shapeOf('stop_guard').nullish(),
-  stop_wait: shapeOf('stop_wait').nullish(),
-  dialog_wait: shapeOf('dialog_wait').nullish(),
-  wake: shapeOf('wake').nullish(),
   /** For every seat. */
   outreach: outreachSettings.nullish(),
-};
-
-/** `desk/preferences`: the changes. Null goes back to the default; missing keys stay. */
-export const preferencesParams: z.ZodType<
-  PreferenceChanges & AuthorityChanges & { outreach?: OutreachChanges | null | undefined }
-> = z.strictObject(preferenceShape, {
-  error: (issue) =>
-    issue.code === 'unrecognized_keys'
-      ? `There is no preference ${issue.keys.map((key) => `"${key}"`).join(', ')}; there are ${Object.keys(preferenceShape).join(', ')}.`
-      : undefined,
-});
+}) as z.ZodType<PreferenceChanges & AuthorityChanges & { outreach?: OutreachChanges | null | undefined }>;
 
 /** `notice/list`: newest first, at most 200 a page. */
 export const noticeListParams = z.object({

@@ -59,12 +59,23 @@ export const outreachSettingsShape = {
   allow_ping: z.boolean().nullish(),
   report_policy: z.enum(REPORT_POLICIES).nullish(),
 };
-export const outreachSettings: z.ZodType<OutreachChanges> = z.strictObject(outreachSettingsShape, {
-  error: (issue) =>
-    issue.code === 'unrecognized_keys'
-      ? `There is no outreach setting ${issue.keys.map((key) => `"${key}"`).join(', ')}; there are ${Object.keys(outreachSettingsShape).join(', ')}.`
-      : undefined,
-});
+export const outreachSettings: z.ZodType<OutreachChanges> = strictly(
+  'outreach setting',
+  outreachSettingsShape,
+);
+
+/** An object with no other keys than these; another one is told all of them. `what` is what a key is called. */
+export function strictly<Shape extends z.core.$ZodLooseShape>(
+  what: string,
+  shape: Shape,
+): z.ZodObject<Shape> {
+  return z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys'
+        ? `There is no ${what} ${issue.keys.map((key) => `"${key}"`).join(', ')}; there are ${Object.keys(shape).join(', ')}.`
+        : undefined,
+  });
+}
 
 /** `outreach/list`: newest first, at most 500 a page. */
 export const outreachListParams = z.object({
