@@ -384,9 +384,6 @@ cancel) and the questions to which they did it."
                 (cond
                  ((null key))
                  ((eq key 'cut) (hive-next--show shown) (setq done 'leave))
-                 ((and (plist-get option :template)
-                       (hive-next--unread-p shown (hive-read-understood prompt (plist-get option :template))))
-                  (setq done (hive-next--open shown)))
                  ((plist-get option :template)
                   (setq done (hive-next--send-template shown (plist-get option :template) chosen)))
                  ((and (eq key ?+) (plist-get prompt :options))
@@ -394,13 +391,9 @@ cancel) and the questions to which they did it."
                  ((and option several)
                   (setq chosen (if (member label chosen) (remove label chosen)
                                  (append chosen (list label)))))
-                 ((and option (hive-next--unread-p shown (list :selected (list label))))
-                  (setq done (hive-next--open shown)))
                  (option (setq done (hive-next--send shown (list label))))
                  ((memq key '(?\r ?\n return))
-                  (cond ((and chosen (hive-next--unread-p shown (list :selected chosen)))
-                         (setq done (hive-next--open shown)))
-                        (chosen (setq done (hive-next--send shown chosen)))
+                  (cond (chosen (setq done (hive-next--send shown chosen)))
                         (several (hive-next--say
                                   (hive-words "Choose an option first, or press e to type an answer")))
                         (free (setq done (hive-next--own-words shown)))
@@ -687,10 +680,13 @@ DESCRIPTION is that of its option, or nil."
                           (or words (hive-next--description (car batch) labels))))
 
 (defun hive-next--send-answer (batch answer &optional description)
-  "Answer BATCH with ANSWER, after confirmation with DESCRIPTION if needed."
-  (let ((done (hive-next--confirm batch answer description)))
-    (when (eq done 'answered) (hive-next--give batch answer))
-    done))
+  "Answer BATCH with ANSWER, after confirmation with DESCRIPTION if needed.
+If that could permit what was not displayed, open BATCH instead."
+  (if (hive-next--unread-p batch answer)
+      (hive-next--open batch)
+    (let ((done (hive-next--confirm batch answer description)))
+      (when (eq done 'answered) (hive-next--give batch answer))
+      done)))
 
 (defun hive-next--send-template (batch text chosen)
   "Answer BATCH with TEXT, a template, or with CHOSEN labels and TEXT."
