@@ -59,6 +59,8 @@ export interface ReportedHook {
   surroundings: HookSurroundings;
   speaker: Speaker;
   processes: Processes;
+  /** Whether the event has waited. Its session may have ended since, and this does not reopen it. */
+  has_waited: boolean;
 }
 
 /**
@@ -72,8 +74,9 @@ export async function sessionOfHook(tx: WriteTx, hook: ReportedHook, report: Tit
   const found = (await knownRoot(tx, hook)) ?? (await newRoot(tx, hook));
   const { first_words, ...titles } = report;
   const root = await retitle(tx, found, found.first_words === null ? report : titles);
-  const own = event.agent_id === null ? root : await subagent(tx, event, event.agent_id, root);
-  if (!isFresh(own, event, tx.now)) await tx.sessions.touchByHook(own.session_id, tx.now);
+  const own = event.agent_id === null ? root : await subagent(tx, hook, event.agent_id, root);
+  if (own.state !== 'ended' && !isFresh(own, event, tx.now))
+    await tx.sessions.touchByHook(own.session_id, tx.now);
   if (event.name === 'PreToolUse' && event.tool?.own != null && event.tool.use_id !== null) {
     await tx.sessions.recordCaller(toolUseKey(own.machine, event.tool.use_id), own.session_id);
   }
@@ -85,7 +88,7 @@ export async function sessionOfHook(tx: WriteTx, hook: ReportedHook, report: Tit
 /** The event, without its client process if the hook could not prove it: such a process inherits nothing and gets no signal. */
 export async function provenEvent(
   tx: WriteTx,
-  { event, speaker, processes }: Omit<ReportedHook, 'surroundings'>,
+  { event, speaker, processes }: Pick<ReportedHook, 'event' | 'speaker' | 'processes'>,
 ): Promise<HookEvent> {
   const pid = await provenClient(tx, event.pid, speaker, processes);
   return pid === event.pid ? event : { ...event, pid };
@@ -125,7 +128,7 @@ function isFresh({ hooks_seen_at }: Session, { tool }: HookEvent, now: string): 
 
 async function knownRoot(
   tx: WriteTx,
-  { event, surroundings: { machine, env }, speaker, processes }: ReportedHook,
+  { event, surroundings: { machine, env }, speaker, processes, has_waited }: ReportedHook,
 ): Promise<Session | undefined> {
   const known = await tx.sessions.get(event.session_id);
   const claimed = await sessionBehind(tx, event.session_id, known);
@@ -136,6 +139,7 @@ async function knownRoot(
     throw isRemote(machine) ? refused : new NoticedRefusal(refused, (later) => noticeOther(later, claimed));
   }
   if (known === undefined) return undefined;
+  if (known.state === 'ended' && has_waited) return known;
   const codex = codexAbove(event.client, speaker.above, processes);
   // A session that Codex resumes has left the process of its earlier server.
   const pid = codex === null || (await runsStill(tx, known, processes)) ? (event.pid ?? known.pid) : null;
@@ -283,7 +287,12 @@ async function predecessor(
   return (await isReused(tx, before, processes)) ? undefined : before;
 }
 
-async function subagent(tx: WriteTx, event: HookEvent, agent_id: string, root: Session): Promise<Session> {
+async function subagent(
+  tx: WriteTx,
+  { event, has_waited }: ReportedHook,
+  agent_id: string,
+  root: Session,
+): Promise<Session> {
   const session_id = subagentId(event.session_id, agent_id);
   const known = await tx.sessions.get(session_id);
   if (known !== undefined && known.machine !== root.machine)
@@ -291,7 +300,7 @@ async function subagent(tx: WriteTx, event: HookEvent, agent_id: string, root: S
   const type = event.raw['agent_type'];
   const client_title = typeof type === 'string' ? cleanOptional(type) : null;
   if (known !== undefined) {
-    const open = known.state === 'ended' ? await reopenSession(tx, known) : known;
+    const open = known.state === 'ended' && !has_waited ? await reopenSession(tx, known) : known;
     return client_title === null ? open : retitle(tx, open, { client_title });
   }
   // /compact fires a SubagentStop without a start: there is no such subagent.

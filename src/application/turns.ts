@@ -383,8 +383,8 @@ export function isOfTurn({ name }: Pick<HookEvent, 'name'>): boolean {
 /** Begins the turn of this event, if the event shows that it runs. Runs first, except for a refused prompt. */
 export const beginTurns: HookHandler = async (context) => {
   const { tx, event, session } = context;
-  // A prompt that was refused never reaches the agent.
-  if (isForeign(context) || context.verdict.block !== null) return null;
+  // A prompt that was refused never reaches the agent. An event that has waited has begun its turn, which may be over.
+  if (isForeign(context) || context.verdict.block !== null || context.waited !== null) return null;
   const { session_id } = session;
   const kind = KINDS[event.name];
   const running = await tx.turns.current(session_id);

@@ -377,6 +377,25 @@ describe('a permission prompt of Claude Code', () => {
     });
   });
 
+  test.each([
+    ['Stop', BASH, 'idle'],
+    ['SessionEnd', BASH, 'ended'],
+    ['SubagentStop', IN_BACKGROUND, 'ended'],
+  ])(
+    'that its terminal has refused is over at %s, after which its hook begins no turn and reopens no session',
+    async (hook_event_name, raw, state) => {
+      await fire(hive, { ...raw, hook_event_name: 'PreToolUse', tool_use_id: 't1' });
+      const { prompts, printed } = await fireDialog(hive, raw);
+      const [{ session_id = '' } = {}] = prompts;
+      await fire(hive, { ...raw, hook_event_name });
+      expect(await printed).toBe('');
+      expect(await turnsOf(hive, session_id)).toMatchObject([
+        { state: expect.not.stringMatching('in_progress') },
+      ]);
+      expect(await hive.sessions.find(session_id)).toMatchObject({ state });
+    },
+  );
+
   test('carries an interrupt that comes while it waits, where no other hook would fire', async () => {
     const { prompts, printed } = await fireDialog(hive, BASH);
     const outcome = await hive.interrupts.interrupt({ session: SESSION, note: 'not now', actor: HUMAN });
