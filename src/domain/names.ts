@@ -193,10 +193,14 @@ export function titleOf({ session, host, others, humans }: Titling): string {
         : [titleKey(other.title), titleKey(other.handle)],
     ),
   );
-  const isNumbered = current.startsWith(`${base} `) && /^\d+$/.test(current.slice(base.length + 1));
+  // "helper of shop 2" would be a helper of the agent shop 2.
+  const tail = host !== null && base.endsWith(` of ${host}`) ? ` of ${host}` : '';
+  const numbered = (n: string): string => `${base.slice(0, base.length - tail.length)} ${n}${tail}`;
+  const [number] = /\d+$/.exec(current.slice(0, current.length - tail.length)) ?? [];
+  const isNumbered = number !== undefined && current === numbered(number);
   if (isNumbered && !goesBefore && !taken.has(titleKey(current))) return current;
   if (!taken.has(titleKey(base))) return base;
-  for (let n = 2; ; n += 1) if (!taken.has(titleKey(`${base} ${n}`))) return `${base} ${n}`;
+  for (let n = 2; ; n += 1) if (!taken.has(titleKey(numbered(`${n}`)))) return numbered(`${n}`);
 }
 
 // ---- Which session a name means ----

@@ -47,6 +47,15 @@ describe('two living sessions are never called the same', () => {
     expect(titled({}, { others: [called('shop')] })).toBe('shop 2');
     expect(titled({}, { others: [called('shop'), called('shop 2')] })).toBe('shop 3');
   });
+  test('that of a subagent does not become part of the name of its session', () => {
+    const others = [called('Explore of shop'), called('shop 2')];
+    expect(titled({ client_title: 'Explore' }, { host: 'shop', others })).toBe('Explore 2 of shop');
+    const now = { title: 'Explore 2 of shop', client_title: 'Explore' };
+    expect(titled(now, { host: 'shop' })).toBe('Explore 2 of shop');
+    expect(titled(now, { host: 'shop', others: [...others, called('Explore 2 of shop')] })).toBe(
+      'Explore 3 of shop',
+    );
+  });
   test('it keeps the number when the first has gone', () => {
     expect(titled({ title: 'shop 2' })).toBe('shop 2');
     expect(titled({ title: 'shop 2', client_title: 'Fix it' })).toBe('Fix it');
