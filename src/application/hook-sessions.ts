@@ -3,7 +3,7 @@
  * resume, ended by SessionEnd, and continued by the next one after /clear and /bg. This follows recordings of the real clients.
  */
 import { HiveError } from '../domain/errors.ts';
-import { type HookEvent, isHumanPrompt } from '../domain/hooks.ts';
+import { type HookEvent, isHumanPrompt, type Waited } from '../domain/hooks.ts';
 import { QUOTA_BUCKETS } from '../domain/quotas.ts';
 import { hostOf, isRemote, reportedId, type Session, subagentId } from '../domain/sessions.ts';
 import { decideSource, labelled } from '../domain/sources.ts';
@@ -59,8 +59,8 @@ export interface ReportedHook {
   surroundings: HookSurroundings;
   speaker: Speaker;
   processes: Processes;
-  /** Whether the event has waited. Its session may have ended since, and this does not reopen it. */
-  has_waited: boolean;
+  /** Null unless the event has waited. Its session may have ended since, and the event does not reopen it. */
+  waited: Waited | null;
 }
 
 /**
@@ -128,7 +128,7 @@ function isFresh({ hooks_seen_at }: Session, { tool }: HookEvent, now: string): 
 
 async function knownRoot(
   tx: WriteTx,
-  { event, surroundings: { machine, env }, speaker, processes, has_waited }: ReportedHook,
+  { event, surroundings: { machine, env }, speaker, processes, waited }: ReportedHook,
 ): Promise<Session | undefined> {
   const known = await tx.sessions.get(event.session_id);
   const claimed = await sessionBehind(tx, event.session_id, known);
@@ -139,7 +139,7 @@ async function knownRoot(
     throw isRemote(machine) ? refused : new NoticedRefusal(refused, (later) => noticeOther(later, claimed));
   }
   if (known === undefined) return undefined;
-  if (known.state === 'ended' && has_waited) return known;
+  if (known.state === 'ended' && waited !== null) return known;
   const codex = codexAbove(event.client, speaker.above, processes);
   // A session that Codex resumes has left the process of its earlier server.
   const pid = codex === null || (await runsStill(tx, known, processes)) ? (event.pid ?? known.pid) : null;
@@ -194,6 +194,7 @@ async function newRoot(tx: WriteTx, hook: ReportedHook): Promise<Session> {
   if (before === undefined) return recordSession(tx, 'session/started', introduced);
   const session = await recordSession(tx, 'session/started', inherited(before, introduced, before.source));
   await takeOver(tx, before, session);
+  await goOnBelow(tx, before, session);
   // After /clear, the client has ended it. In other cases it ends here.
   const left = await tx.sessions.get(before.session_id);
   if (left !== undefined) await endSession(tx, left);
@@ -289,7 +290,7 @@ async function predecessor(
 
 async function subagent(
   tx: WriteTx,
-  { event, has_waited }: ReportedHook,
+  { event, waited }: ReportedHook,
   agent_id: string,
   root: Session,
 ): Promise<Session> {
@@ -300,15 +301,30 @@ async function subagent(
   const type = event.raw['agent_type'];
   const client_title = typeof type === 'string' ? cleanOptional(type) : null;
   if (known !== undefined) {
-    const open = known.state === 'ended' && !has_waited ? await reopenSession(tx, known) : known;
+    if (known.state === 'ended' && waited !== null) return ownerOf(tx, waited, known);
+    const open = known.state === 'ended' ? await reopenSession(tx, known) : known;
     return client_title === null ? open : retitle(tx, open, { client_title });
   }
   // /compact fires a SubagentStop without a start: there is no such subagent.
   if (event.name === 'SubagentStop') return root;
-  // One that goes on after /clear is reported under the new id, and not again as in the background.
-  const before =
-    root.continues === null ? undefined : await tx.sessions.get(subagentId(root.continues, agent_id));
-  return startSubagent(tx, agent_id, { ...root, source: before?.source ?? root.source }, client_title);
+  return startSubagent(tx, agent_id, root, client_title);
+}
+
+/** After /clear, the dialog for which a subagent's hook waits belongs to the session under which that subagent goes on. */
+async function ownerOf(tx: WriteTx, { ask_ids: [ask_id = ''] }: Waited, ended: Session): Promise<Session> {
+  const prompt = await tx.prompts.get(ask_id);
+  return (prompt && (await tx.sessions.get(prompt.session_id))) ?? ended;
+}
+
+/** The subagents in the background of a session that `root` continues are reported under the new id, and not again as started. */
+async function goOnBelow(tx: WriteTx, { session_id }: Session, root: Session): Promise<void> {
+  for (const child of await tx.sessions.childrenOf(session_id)) {
+    if (hostOf(child) !== session_id || child.source !== 'bg') continue;
+    const agent_id = child.session_id.slice(subagentId(session_id, '').length);
+    const next = await startSubagent(tx, agent_id, { ...root, source: 'bg' }, child.client_title, child);
+    await takeOver(tx, child, next);
+    await endSession(tx, child, { goes_on: true });
+  }
 }
 
 /**
@@ -335,6 +351,7 @@ async function startSubagent(
   agent_id: string,
   root: Session,
   client_title: string | null = null,
+  before?: Session,
 ): Promise<Session> {
   const introduction = {
     ...root,
@@ -345,7 +362,7 @@ async function startSubagent(
     name: null,
     client_title,
   };
-  return recordSession(tx, 'session/started', await newSession(tx, introduction));
+  return recordSession(tx, 'session/started', await newSession(tx, introduction, before));
 }
 
 /** The last handler: updates the session's state from the event and the verdict. */
@@ -355,7 +372,8 @@ export const recordSessionState: HookHandler = async ({ tx, event, session, surr
   if (state === 'ended') {
     const next = await nextInBackground(tx, event, session, surroundings);
     // The next session takes over unread deliveries.
-    const ended = await endSession(tx, session, { goes_on: event.reason === 'clear' || next !== null });
+    const cleared = event.reason === 'clear';
+    const ended = await endSession(tx, session, { goes_on: cleared || next !== null, cleared });
     if (next !== null) await goOnInBackground(tx, ended, next, surroundings);
   } else {
     await recordSession(tx, 'session/changed', { ...session, state });

@@ -120,10 +120,10 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
     surroundings: HookSurroundings,
     speaker: Speaker,
     titles: TitleReport,
-    has_waited: boolean,
+    waited: Waited | null,
   ): Promise<Omit<HookContext, 'verdict' | 'waited'>> {
     const event = await provenEvent(tx, { event: reported, speaker, processes });
-    const hook = { event, surroundings, speaker, processes, has_waited };
+    const hook = { event, surroundings, speaker, processes, waited };
     const session = await sessionOfHook(tx, hook, titles);
     let read: Promise<Preferences> | null = null;
     const preferences = (): Promise<Preferences> => {
@@ -147,7 +147,7 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
       returned: ReturnedCalls | undefined,
       isWithin: IsWithin,
     ): Promise<Handled | typeof READ_AGAIN> => {
-      const context = await reading(tx, reported, surroundings, speaker, titles, waited !== null);
+      const context = await reading(tx, reported, surroundings, speaker, titles, waited);
       const { event, session } = context;
       const lag_ms = await transcriptLag(tx, event, surroundings);
       if (lag_ms > 0 && isWithin(lag_ms)) return READ_AGAIN;
@@ -183,7 +183,7 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
     const titles = titlesIn(reported, surroundings);
     await withReturnedCalls(reported, surroundings, (returned) =>
       store.writeUnflushed(async (tx) => {
-        const context = await reading(tx, reported, surroundings, speaker, titles, false);
+        const context = await reading(tx, reported, surroundings, speaker, titles, null);
         for (const handler of RECORDERS)
           await handler({ ...context, verdict: NO_OPINION, waited: null, returned });
       }),

@@ -62,7 +62,7 @@ test('subagents and a teammate are asked at the desk for a minute, then in the t
   expect(made('three')).toBe(false);
 });
 
-test('a subagent in the background goes on in the background after /clear', async () => {
+test('a subagent in the background goes on there after /clear, and its permission is still answered at the desk', async () => {
   const { hive, ...rest } = await openWorldWithDesk();
   const model = await startModel((request) => {
     const name = agentOf(request);
@@ -75,14 +75,14 @@ test('a subagent in the background goes on in the background after /clear', asyn
   const [before] = await asked(hive);
   await claude.until(/all launched/);
   await claude.say('/clear');
-  // The terminal, where its person has just typed, asks at once.
-  await claude.answer(PROCEED, 'Enter');
+  const now = () => hive.prompts.get(before?.ask_id ?? '');
+  await eventually(async () => (await now()).session_id !== before?.session_id, 20_000);
+  expect(await now()).toMatchObject({ status: 'pending', source: 'bg', agent_title: before?.agent_title });
+  await answer(hive, await now(), { decision: 'Allow' });
+  await eventually(() => existsSync(join(rest.folder, 'one-0.txt')), 20_000);
   const after = async () => (await hive.prompts.list({ status: 'pending', limit: 1 })).items[0];
   await eventually(async () => (await after())?.question === 'Run touch one-1.txt?', 20_000);
-  expect(await after()).toMatchObject({
-    source: 'bg',
-    session_id: expect.not.stringMatching(before?.session_id ?? ''),
-  });
+  expect(await after()).toMatchObject({ source: 'bg', session_id: (await now()).session_id });
 });
 
 test('a subagent is interrupted although its session has gone on with another message, and does nothing more', async () => {

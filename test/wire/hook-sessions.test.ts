@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ROOT, spawnChild } from '../support/children.ts';
+import { fireDialog, openDesk } from '../support/dialogs.ts';
 import { ENDED } from '../support/ended-process.ts';
 import { ask, eventsOf, HUMAN, introduce, introduction, openTestHive } from '../support/hive.ts';
 import { fire, recordedEvent, recordedSequence } from '../support/hooks.ts';
@@ -59,16 +60,41 @@ describe('/clear and /resume in the terminal of Claude Code', () => {
       expect(await hive.prompts.get(ask_id)).toMatchObject({ session_id: SECOND, orphaned: false });
   });
 
-  test('a subagent in the background goes on in the background after /clear', async () => {
-    const hive = await openTestHive();
-    const began = { ...prompt, hook_event_name: 'SubagentStart', agent_id: 'helper', agent_type: 'x' };
-    const tool_response = { isAsync: true, status: 'async_launched', agentId: 'helper' };
-    const launched = { ...prompt, hook_event_name: 'PostToolUse', tool_name: 'Agent', tool_response };
-    const works = { ...prompt, hook_event_name: 'PreToolUse', tool_name: 'Bash', agent_id: 'helper' };
-    for (const event of [start, prompt, began, launched, works, end, cleared]) await fire(hive, event ?? {});
-    await fire(hive, { ...works, session_id: SECOND });
-    expect(await hive.sessions.find(`${SECOND}:helper`)).toMatchObject({ source: 'bg' });
-  });
+  test.each([
+    ['the end is reported', [end, cleared]],
+    ['the end is not reported', [cleared]],
+  ])(
+    'a subagent in the background goes on under the new id, and so does the permission that it waits for: %s',
+    async (_, events) => {
+      const hive = await openTestHive();
+      await openDesk(hive);
+      const began = { ...prompt, hook_event_name: 'SubagentStart', agent_id: 'helper', agent_type: 'x' };
+      const tool_response = { isAsync: true, status: 'async_launched', agentId: 'helper' };
+      const launched = { ...prompt, hook_event_name: 'PostToolUse', tool_name: 'Agent', tool_response };
+      for (const event of [start, prompt, began, launched]) await fire(hive, event ?? {});
+      const waits = recordedEvent('claude-code/PermissionRequest-Bash-in-bg-subagent.json');
+      const { prompts, answer } = await fireDialog(hive, { ...waits, session_id: FIRST, agent_id: 'helper' });
+      const { title } = await hive.sessions.resolve(`${FIRST}:helper`);
+      for (const event of events) await fire(hive, event ?? {});
+      expect(await hive.sessions.find(`${FIRST}:helper`)).toMatchObject({ state: 'ended' });
+      expect(await hive.sessions.find(`${SECOND}:helper`)).toMatchObject({
+        source: 'bg',
+        state: 'active',
+        title,
+      });
+      const now = () => hive.prompts.get(prompts[0]?.ask_id ?? '');
+      expect(await now()).toMatchObject({
+        session_id: `${SECOND}:helper`,
+        status: 'pending',
+        orphaned: false,
+      });
+      expect(await answer('Allow')).toContain('"behavior":"allow"');
+      expect(await hive.sessions.find(`${FIRST}:helper`)).toMatchObject({ state: 'ended' });
+      const over = { ...waits, hook_event_name: 'SubagentStop', session_id: SECOND, agent_id: 'helper' };
+      expect(await fire(hive, over)).toBe('');
+      expect((await now()).collected_at).toEqual(expect.any(String));
+    },
+  );
 
   test('the session after /clear keeps the given name, even if the end of the first was not reported', async () => {
     const env = { HIVE_AGENT: 'frontend-tests' };
