@@ -65,6 +65,9 @@ export const cancelEndedDialogs: HookHandler = async (hook) => {
     const isUnanswered = isGone || givenUp.includes(prompt) || wasLeftUnanswered(event, prompt);
     if (!ofRun.has(prompt.ask_id)) await recordCancel(tx, prompt, isUnanswered ? GONE : ELSEWHERE);
   }
+  const parts = own.filter(({ status, group_id }) => status === 'responded' && group_id !== null);
+  const replaced = parts.filter((part) => ended.some(({ group_id }) => group_id === part.group_id));
+  if (hasRun(event) && replaced.length > 0) return reportReplaced(replaced);
   // Of equal calls, the one whose dialog was still pending has run.
   const [overruled] = ended.length > 0 ? [] : dialogsEndedBy(event, refused, shown);
   return overruled === undefined || ofRun.has(overruled.ask_id) ? null : reportOverruled(hook, overruled);
@@ -132,4 +135,11 @@ async function reportOverruled({ tx, session }: HookContext, prompt: Prompt): Pr
   });
   const late = `The human refused this call (${ask_id}) at another place, after it had been allowed in your terminal.`;
   return { context: [late] };
+}
+
+/** A desk had answered some questions of a dialog when its terminal answered all of them. The agent gets both answers. */
+function reportReplaced(parts: readonly Prompt[]): { context: string[] } {
+  const ids = parts.map(({ ask_id }) => ask_id).join(', ');
+  const newer = `The human answered ${ids} at another place first, and then the whole dialog in your terminal. Where the answers differ, the result of this call has the newer ones.`;
+  return { context: [newer] };
 }

@@ -110,6 +110,21 @@ describe('AskUserQuestion', () => {
     expect(late.outcome).toBe('late');
   });
 
+  test('answered in part at a desk and then at the terminal: the agent reads which answers are the newer ones', async () => {
+    const { prompts, printed } = await fireDialog(hive, ASKED);
+    await answer(prompts[0], { decision: 'Blue' });
+    const context = said(await fire(hive, OVER))?.hookSpecificOutput?.['additionalContext'];
+    expect(context).toMatch(
+      new RegExp(
+        `^The human answered ${prompts[0]?.ask_id} at another place first.*newer ones\\.\n\nAnswer to .*Blue`,
+      ),
+    );
+    expect(await printed).toBe('');
+    expect(await hive.prompts.get(prompts[1]?.ask_id ?? '')).toMatchObject({
+      cancel_reason: 'answered_elsewhere',
+    });
+  });
+
   test('ends with its tool', async () => {
     const { prompts, printed } = await fireDialog(hive, ASKED);
     await fire(hive, recordedEvent('claude-code/PostToolUse-AskUserQuestion-free-text.json'));
