@@ -1,18 +1,33 @@
 /** The hook handler that closes dialogs that the client has already closed. Most events close none and cost at most one read. */
 
 import { lose } from '../domain/delivery.ts';
-import { dialogsEndedBy, mayEndDialogs, mayHaveReturned, wasLeftUnanswered } from '../domain/dialogs.ts';
+import {
+  dialogsEndedBy,
+  hasReturned,
+  mayEndDialogs,
+  mayHaveReturned,
+  wasLeftUnanswered,
+} from '../domain/dialogs.ts';
 import { isFormOf } from '../domain/forms.ts';
 import type { HookEvent } from '../domain/hooks.ts';
 import { mayAllow } from '../domain/permissions.ts';
 import { OPEN_LIMIT, type Prompt } from '../domain/prompts.ts';
+import { hostOf, subagentId } from '../domain/sessions.ts';
 import { labelled } from '../domain/sources.ts';
-import { RETURNED_TAIL_BYTES, type ReturnedCalls, returnedCalls } from '../domain/transcripts.ts';
+import {
+  RETURNED_TAIL_BYTES,
+  type ReturnedCalls,
+  returnedCalls,
+  subagentTranscript,
+} from '../domain/transcripts.ts';
+import type { Turn } from '../domain/turns.ts';
 import { hookCarrier } from './delivery.ts';
 import type { HookContext, HookHandler, HookSurroundings } from './hook-context.ts';
 import { giveNotice } from './notices.ts';
+import type { ReadTx, Store } from './ports.ts';
 import { recordCancel } from './prompts.ts';
 import { askIdsOfRun } from './run-calls.ts';
+import type { Files } from './world.ts';
 
 /** The reason for cancelling a dialog that was answered in its terminal. */
 export const ELSEWHERE = { by: 'terminal', via: 'terminal', reason: 'answered_elsewhere' } as const;
@@ -72,6 +87,45 @@ export const cancelEndedDialogs: HookHandler = async (hook) => {
   const [overruled] = ended.length > 0 ? [] : dialogsEndedBy(event, refused, shown);
   return overruled === undefined || ofRun.has(overruled.ask_id) ? null : reportOverruled(hook, overruled);
 };
+
+/**
+ * Cancels the pending dialogs of a running turn whose calls have returned, according to the transcript of Claude Code. A call that
+ * its person refuses with words in the terminal is reported by no hook, the turn goes on, and the hook of the dialog still waits.
+ */
+export async function cancelReturned(
+  store: Store,
+  files: Pick<Files, 'readTail' | 'modifiedMs'>,
+  turn: Pick<Turn, 'turn_id' | 'session_id' | 'transcript_path'>,
+): Promise<void> {
+  const { waiting, path } = await store.read(async (tx) => {
+    const pending = await tx.prompts.pendingOfTurn(turn.turn_id);
+    // A dialog of a run outlives its call.
+    const own = pending.filter(({ dialog, when_turn_aborted: end }) => dialog && end === 'cancelled');
+    return { waiting: own, path: own.length === 0 ? null : await transcriptOf(tx, turn) };
+  });
+  const since = waiting.map(({ created_at }) => Date.parse(created_at));
+  if (path === null || (files.modifiedMs(path) ?? 0) < Math.min(...since)) return;
+  const returned = returnedCalls(files.readTail(path, RETURNED_TAIL_BYTES) ?? '');
+  const over = waiting.filter((prompt) => returned.some((call) => hasReturned(prompt, call)));
+  if (over.length === 0) return;
+  await store.write(async (tx) => {
+    for (const { ask_id } of over) {
+      const prompt = await tx.prompts.get(ask_id);
+      if (prompt?.status === 'pending') await recordCancel(tx, prompt, ELSEWHERE);
+    }
+  });
+}
+
+async function transcriptOf(
+  tx: ReadTx,
+  { session_id, transcript_path }: Pick<Turn, 'session_id' | 'transcript_path'>,
+): Promise<string | null> {
+  const session = await tx.sessions.get(session_id);
+  if (session?.client !== 'claude-code' || transcript_path !== null) return transcript_path;
+  const host = hostOf(session);
+  const path = (await tx.turns.last(host))?.transcript_path;
+  return path == null ? null : subagentTranscript(path, session_id.slice(subagentId(host, '').length));
+}
 
 function hasRun({ name }: HookEvent): boolean {
   return name === 'PostToolUse' || name === 'PostToolUseFailure';

@@ -33,6 +33,7 @@ import { cleanOptional } from '../domain/text.ts';
 import { ENDED_WITH_SESSION, type Turn } from '../domain/turns.ts';
 import { beside } from './background.ts';
 import { hand, hookCarrier, isCarried } from './delivery.ts';
+import { cancelReturned } from './ended-dialogs.ts';
 import type { HookContext, HookHandler } from './hook-context.ts';
 import { runsStill } from './identity.ts';
 import { giveNotice } from './notices.ts';
@@ -415,9 +416,10 @@ function createTurnWatch({ store, processes, files, machine, log }: InterruptPar
       if (turn?.state !== 'in_progress' || session?.machine !== machine) return null;
       const end = await endFromTranscript(tx, turn, files.readTail);
       const dead = host !== undefined && host.pid !== null && !(await runsStill(tx, host, processes));
-      return end === null && !dead ? null : { end, host };
+      return end === null && !dead ? { turn } : { turn, end, host };
     });
     if (seen === null) return;
+    if (seen.end === undefined) return cancelReturned(store, files, seen.turn);
     await store.write(async (tx) => {
       const turn = await tx.turns.get(turn_id);
       if (turn === undefined) return;

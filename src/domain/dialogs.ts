@@ -53,7 +53,7 @@ import {
 } from './shown-calls.ts';
 import { cleanText, indented } from './text.ts';
 import { timeAfter } from './times.ts';
-import type { ReturnedCalls } from './transcripts.ts';
+import type { ReturnedCall, ReturnedCalls } from './transcripts.ts';
 
 /** A dialog as the hook of a client reports it, by kind. */
 export type HookDialog =
@@ -543,6 +543,16 @@ export function isAbout(prompt: Prompt, tool: HookTool): boolean {
   const { description } = describeCall(tool.name, objectIn(tool.input) ?? {}, undefined);
   if (EDIT_TOOLS.has(tool.name) || description !== null) return prompt.header === tool.name;
   return prompt.fingerprint.startsWith(fingerprintOf(tool));
+}
+
+/** Whether a call of the transcript, whose result was written `at` that time, is the one for which this dialog was asked. */
+export function hasReturned(prompt: Prompt, { tool, at }: ReturnedCall): boolean {
+  if (at <= prompt.created_at) return false;
+  if (tool.name === PLAN) return prompt.question === APPROVE_PLAN;
+  if (tool.name !== QUESTIONS) return isAbout(prompt, tool);
+  return questionsIn(tool).some(
+    ({ header, text }) => header === prompt.header && cleanText(text) === prompt.question,
+  );
 }
 
 /** Whether a call is the one that was read back, which lacks the texts of an edit and the agent's own description. */

@@ -199,7 +199,7 @@ function wordsIn(entry: Raw): string {
 /** How many bytes of the end of a transcript are searched for the result of a call, which may be long. */
 export const RETURNED_TAIL_BYTES: number = 1024 * 1024;
 
-interface ReturnedCall {
+export interface ReturnedCall {
   tool: HookTool;
   /** When its result was written. */
   at: string;
@@ -207,6 +207,11 @@ interface ReturnedCall {
 
 /** The calls that a transcript shows as returned; null if it cannot be read. */
 export type ReturnedCalls = readonly ReturnedCall[] | null;
+
+/** The transcript of a subagent of Claude Code, which its hooks do not name: `path` is that of its session. */
+export function subagentTranscript(path: string, agent_id: string): string | null {
+  return /^\w+$/.test(agent_id) ? path.replace(/\.jsonl$/, `/subagents/agent-${agent_id}.jsonl`) : null;
+}
 
 /** The calls whose results are in the end of a transcript. */
 export function returnedCalls(tail: string): readonly ReturnedCall[] {

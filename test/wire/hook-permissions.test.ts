@@ -7,6 +7,9 @@
  * @module-tag hook
  */
 
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { RETURNED_TAIL_BYTES } from '../../src/domain/transcripts.ts';
@@ -16,7 +19,8 @@ import { ENDED } from '../support/ended-process.ts';
 import { HUMAN, newHive, noticesOf, prefer } from '../support/hive.ts';
 import { fire, recordedEvent, recordedSequence, said } from '../support/hooks.ts';
 import { closedAtEnd } from '../support/lifetime.ts';
-import { turnsOf } from '../support/turns.ts';
+import { tempFolder } from '../support/temp.ts';
+import { recordedTail, turnsOf } from '../support/turns.ts';
 import { eventually } from '../support/wait.ts';
 
 const BASH = recordedEvent('claude-code/PermissionRequest-Bash-addRules.json');
@@ -24,6 +28,7 @@ const PLAN = recordedEvent('claude-code/PermissionRequest-ExitPlanMode-plan.json
 /** No plan was written before it. */
 const NO_PLAN = recordedEvent('claude-code/PermissionRequest-ExitPlanMode.json');
 const IN_BACKGROUND = recordedEvent('claude-code/PermissionRequest-Bash-in-bg-subagent.json');
+const QUESTIONS = recordedEvent('claude-code/PermissionRequest-AskUserQuestion.json');
 const SESSION = String(BASH['session_id']);
 
 let store: string;
@@ -376,6 +381,46 @@ describe('a permission prompt of Claude Code', () => {
       cancel_reason: 'answered_elsewhere',
     });
   });
+
+  test.each([
+    ['of a session', 'session.jsonl', BASH],
+    ['of a subagent', 'session/subagents/agent-a1.jsonl', { ...BASH, agent_id: 'a1', agent_type: 'helper' }],
+    ['to ask questions', 'session.jsonl', QUESTIONS],
+    ['to leave plan mode', 'session.jsonl', PLAN],
+  ])(
+    '%s that its terminal refuses with words, after which the turn goes on, is over as its transcript shows',
+    async (_, file, asked: Record<string, unknown>) => {
+      const folder = tempFolder();
+      const transcript = join(folder, file);
+      mkdirSync(dirname(transcript), { recursive: true });
+      const alive = {
+        env: { CLAUDE_PID: String(process.pid) },
+        surroundings: { machine: hostname(), above: [process.pid] },
+      };
+      const raw = { ...asked, transcript_path: join(folder, 'session.jsonl') };
+      for (const agent of [{ agent_id: undefined }, {}])
+        await fire(hive, { ...raw, ...agent, hook_event_name: 'PreToolUse', tool_use_id: 't1' }, alive);
+      const { prompts, printed } = await fireDialog(hive, raw, alive);
+      // As recorded, with the call and the time of this test.
+      const [called, refused] = recordedTail('permission-terminal-no-with-words')()
+        .replace('"name":"Bash"', JSON.stringify({ name: asked['tool_name'] }).slice(1, -1))
+        .replace('{"command":"npm test","description":"d"}', JSON.stringify(asked['tool_input']))
+        .split('\n');
+      writeFileSync(transcript, `${called}\n`);
+      await hive.interrupts.endUnreported();
+      const now = () => hive.prompts.get(prompts[0]?.ask_id ?? '');
+      expect(await now()).toMatchObject({ status: 'pending' });
+      await eventually(() => new Date().toISOString() > (prompts[0]?.created_at ?? ''));
+      appendFileSync(
+        transcript,
+        (refused ?? '').replace(/"timestamp":"[^"]+"/, `"timestamp":"${new Date().toISOString()}"`),
+      );
+      await hive.interrupts.endUnreported();
+      expect(await now()).toMatchObject({ status: 'cancelled', cancel_reason: 'answered_elsewhere' });
+      expect(await printed).toBe('');
+      expect(await turnsOf(hive, prompts[0]?.session_id)).toMatchObject([{ state: 'in_progress' }]);
+    },
+  );
 
   test.each([
     ['Stop', BASH, 'idle'],
