@@ -21,7 +21,7 @@ import {
   subagentTranscript,
 } from '../domain/transcripts.ts';
 import type { Turn } from '../domain/turns.ts';
-import { hookCarrier } from './delivery.ts';
+import { handPrompt, hookCarrier } from './delivery.ts';
 import type { HookContext, HookHandler, HookSurroundings } from './hook-context.ts';
 import { giveNotice } from './notices.ts';
 import type { ReadTx, Store } from './ports.ts';
@@ -43,7 +43,7 @@ class TranscriptNeeded extends Error {}
  * transaction, reads them, and runs it again, so that the store is not locked while they are parsed.
  */
 export async function withReturnedCalls<T>(
-  { transcript_path: path }: HookEvent,
+  { transcript_path, agent_id }: HookEvent,
   { readTail }: HookSurroundings,
   work: (returned?: ReturnedCalls) => Promise<T>,
 ): Promise<T> {
@@ -52,8 +52,35 @@ export async function withReturnedCalls<T>(
   } catch (error) {
     if (!(error instanceof TranscriptNeeded)) throw error;
   }
+  const own = transcript_path !== null && agent_id !== null;
+  const path = own ? subagentTranscript(transcript_path, agent_id) : transcript_path;
   const tail = path === null ? null : readTail(path, RETURNED_TAIL_BYTES);
   return work(tail === null ? null : returnedCalls(tail));
+}
+
+/**
+ * Whether a dialog of Claude Code was answered in its terminal before it was answered at a desk. Its human then learns that. The
+ * agent gets words and answers to its questions from its next hook, but no permission to a call that is over.
+ */
+export async function cameTooLate(
+  { tx, event, session, returned }: HookContext,
+  prompts: readonly Prompt[],
+): Promise<boolean> {
+  if (event.client !== 'claude-code') return false;
+  if (returned === undefined) throw new TranscriptNeeded();
+  const over = prompts.filter((prompt) => returned?.some((call) => hasReturned(prompt, call)));
+  const [first] = over.filter((prompt) => !isRefused(prompt));
+  if (first !== undefined)
+    await giveNotice(tx, {
+      severity: 'warning',
+      session_id: session.session_id,
+      text: `Your answer came too late: ${labelled(session)} had been answered in its terminal, which decides. It was: ${first.question}`,
+      data: { ask_id: first.ask_id },
+    });
+  for (const prompt of over)
+    if (mayAllow(prompt, prompt) && prompt.comment === null)
+      await handPrompt(tx, prompt, hookCarrier(session.session_id));
+  return over.length > 0;
 }
 
 /** Cancels pending dialogs that were answered in their client's terminal, or ended with the client. */

@@ -43,7 +43,7 @@ import {
   withdraw,
 } from './dialogs.ts';
 import { rememberAllowedEdit } from './edits.ts';
-import { ELSEWHERE, GONE } from './ended-dialogs.ts';
+import { cameTooLate, ELSEWHERE, GONE } from './ended-dialogs.ts';
 import type { HookContext, HookHandler, HookSurroundings } from './hook-context.ts';
 import { pendingRequestFor } from './interrupts.ts';
 import { recordTrust } from './trust.ts';
@@ -225,7 +225,9 @@ async function concludeWait(
   const stop = await interruptAnswer(hook);
   if (stop !== null) return { decision: stop };
   if (isAnswered(prompts) && !waited.abandoned && verdict.deny === null)
-    return concludePrompts(hook, worded, prompts, { file, meant: THIS_DIALOG });
+    return (await cameTooLate(hook, prompts))
+      ? null
+      : concludePrompts(hook, worded, prompts, { file, meant: THIS_DIALOG });
   const isWithdrawn = waited.abandoned && !waited.cut_off;
   const shows = waited.in_terminal === true && !isWithdrawn && verdict.deny === null;
   // Some may be answered. The terminal asks all of them again.

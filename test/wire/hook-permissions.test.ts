@@ -13,6 +13,7 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { RETURNED_TAIL_BYTES } from '../../src/domain/transcripts.ts';
+import { files } from '../../src/infrastructure/platform/files.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { answerDialog, fireDialog, openDesk, permissionDecision } from '../support/dialogs.ts';
 import { ENDED } from '../support/ended-process.ts';
@@ -382,45 +383,63 @@ describe('a permission prompt of Claude Code', () => {
     });
   });
 
-  test.each([
+  describe.each([
     ['of a session', 'session.jsonl', BASH],
     ['of a subagent', 'session/subagents/agent-a1.jsonl', { ...BASH, agent_id: 'a1', agent_type: 'helper' }],
     ['to ask questions', 'session.jsonl', QUESTIONS],
     ['to leave plan mode', 'session.jsonl', PLAN],
-  ])(
-    '%s that its terminal refuses with words, after which the turn goes on, is over as its transcript shows',
-    async (_, file, asked: Record<string, unknown>) => {
+  ])('%s that its terminal refuses with words, after which the turn goes on', (_, file, asked) => {
+    /** It is asked; `refuse` then writes what the client does, as recorded, with the call and the time of this test. */
+    async function askedThere() {
       const folder = tempFolder();
       const transcript = join(folder, file);
       mkdirSync(dirname(transcript), { recursive: true });
       const alive = {
         env: { CLAUDE_PID: String(process.pid) },
-        surroundings: { machine: hostname(), above: [process.pid] },
+        surroundings: { machine: hostname(), above: [process.pid], readTail: files.readTail },
       };
-      const raw = { ...asked, transcript_path: join(folder, 'session.jsonl') };
+      const raw: Record<string, unknown> = { ...asked, transcript_path: join(folder, 'session.jsonl') };
       for (const agent of [{ agent_id: undefined }, {}])
         await fire(hive, { ...raw, ...agent, hook_event_name: 'PreToolUse', tool_use_id: 't1' }, alive);
-      const { prompts, printed } = await fireDialog(hive, raw, alive);
-      // As recorded, with the call and the time of this test.
-      const [called, refused] = recordedTail('permission-terminal-no-with-words')()
-        .replace('"name":"Bash"', JSON.stringify({ name: asked['tool_name'] }).slice(1, -1))
-        .replace('{"command":"npm test","description":"d"}', JSON.stringify(asked['tool_input']))
+      const dialog = await fireDialog(hive, raw, alive);
+      const [called, refused = ''] = recordedTail('permission-terminal-no-with-words')()
+        .replace('"name":"Bash"', JSON.stringify({ name: raw['tool_name'] }).slice(1, -1))
+        .replace('{"command":"npm test","description":"d"}', JSON.stringify(raw['tool_input']))
         .split('\n');
       writeFileSync(transcript, `${called}\n`);
+      const now = () => hive.prompts.get(dialog.prompts[0]?.ask_id ?? '');
+      async function refuse(): Promise<void> {
+        await eventually(async () => new Date().toISOString() > (await now()).created_at);
+        const time = `"timestamp":"${new Date().toISOString()}"`;
+        appendFileSync(transcript, refused.replace(/"timestamp":"[^"]+"/, time));
+      }
+      return { ...dialog, now, refuse };
+    }
+
+    test('is over as soon as a desk has read the transcript', async () => {
+      const { prompts, printed, now, refuse } = await askedThere();
       await hive.interrupts.endUnreported();
-      const now = () => hive.prompts.get(prompts[0]?.ask_id ?? '');
       expect(await now()).toMatchObject({ status: 'pending' });
-      await eventually(() => new Date().toISOString() > (prompts[0]?.created_at ?? ''));
-      appendFileSync(
-        transcript,
-        (refused ?? '').replace(/"timestamp":"[^"]+"/, `"timestamp":"${new Date().toISOString()}"`),
-      );
+      await refuse();
       await hive.interrupts.endUnreported();
       expect(await now()).toMatchObject({ status: 'cancelled', cancel_reason: 'answered_elsewhere' });
       expect(await printed).toBe('');
       expect(await turnsOf(hive, prompts[0]?.session_id)).toMatchObject([{ state: 'in_progress' }]);
-    },
-  );
+    });
+
+    test('is not answered by a desk that has not read it yet, and its human learns that', async () => {
+      const { prompts, printed, now, refuse } = await askedThere();
+      await refuse();
+      for (const { ask_id, options } of prompts) await answerDialog(hive, ask_id, options[0]?.label ?? '');
+      expect(await printed).toBe('');
+      // The agent has still to get an answer to its question, and no permission to a call that is over.
+      const isHanded = (await now()).handed_at !== null;
+      expect(isHanded).toBe(asked !== QUESTIONS);
+      expect(await noticesOf(hive)).toEqual([
+        expect.stringMatching(/^Your answer came too late: .* terminal/),
+      ]);
+    });
+  });
 
   test.each([
     ['Stop', BASH, 'idle'],
