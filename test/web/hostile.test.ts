@@ -208,6 +208,7 @@ test('what the server could not do is said', async () => {
   const asked = await ask(inbox.hive, CHOICE);
   await post(inbox.hive, await join(inbox.hive, 'peer-session'), '@Human look');
   const { page } = await phone();
+  await page.getByRole('button', { name: 'Mark done' }).waitFor();
   await show(page, asked);
   await inbox.kill();
   // The page below it has moved by then.

@@ -51,6 +51,7 @@ const text = (wanted: string | RegExp) => (page: Page) => page.getByText(wanted)
 
 const SCREENS: Screen[] = [
   { name: 'what waits', path: () => '', shows: text('Migration') },
+  { name: 'a stopped loop', path: () => '', shows: text(/keep replying to each other/) },
   {
     name: 'what is snoozed',
     path: () => '',

@@ -59,6 +59,31 @@ test('opens without a connection, and keeps nothing but the files of the page', 
   expect(await page.getByText('A secret question?').count()).toBe(0);
 });
 
+test('opened without a connection it claims nothing that it has not read, and shows the answer that it keeps', async () => {
+  const { ask_id } = await ask(inbox.hive, { question: 'Which colour?', options: ['red', 'blue'] });
+  const page = await keptPage(inbox.url);
+  await page.goto(`${inbox.url}#/ask/${ask_id}`);
+  await page.getByRole('button', { name: 'blue' }).waitFor();
+  await inbox.kill();
+  await page.getByText('No connection. You can still answer').waitFor();
+  await page.getByRole('button', { name: 'blue' }).click();
+  await page.getByText(/^Queued: blue/).waitFor();
+  await page.reload();
+  await page.getByText('No connection.', { exact: true }).waitFor();
+  const later = page.locator('main').getByText('This is shown as soon as there is a connection.');
+  await later.waitFor();
+  for (const name of ['Agents', 'The room', 'Reports', 'Needs you']) {
+    await page.getByRole('link', { name }).click();
+    await page.getByRole('heading', { name }).waitFor();
+    await later.waitFor();
+    expect(await page.getByText(/No agent|There are no|Nothing needs you|Loading/).count(), name).toBe(0);
+  }
+  await page.getByRole('link', { name: 'Which colour? blue queued' }).waitFor();
+  await inbox.start();
+  await page.getByText('Nothing needs you.').waitFor();
+  expect((await inbox.hive.prompts.get(ask_id)).decision).toBe('blue');
+});
+
 test('a new build replaces the old one: the page that was open goes on, and the next one is new', async () => {
   const html = await (await fetch(inbox.url)).text();
   const newHtml = html.replace('lang="en"', 'lang="en-GB"');

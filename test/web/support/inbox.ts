@@ -78,6 +78,7 @@ export async function pair(
   await page.getByRole('button', { name: 'Pair' }).click();
   const device = await confirm(page, hive, code);
   await page.getByRole('heading', { name: 'Needs you' }).waitFor();
+  await page.getByText('Loading…').waitFor({ state: 'detached' });
   return device;
 }
 

@@ -92,6 +92,9 @@ export async function fill(hive: OpenedHive): Promise<World> {
   const peer = await joinAs(hive, 'abc12-session');
   await post(hive, peer, 'The build is **green** again. @human please look at `src/shop.ts`.');
   await post(hive, 'human', `Thank you, @${peer.handle}.`);
+  const other = await joinAs(hive, 'def34-session', { project: `shop-${'0123456789'.repeat(4)}` });
+  for (let n = 0; n < 7; n += 1)
+    await post(hive, n % 2 === 0 ? peer : other, `@${(n % 2 === 0 ? other : peer).handle} Thanks!`);
   await hive.outreach.card(
     {
       title: 'Deployment',

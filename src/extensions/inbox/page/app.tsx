@@ -55,7 +55,7 @@ function Paired({ inbox, path }: { inbox: State; path: string }): VNode {
   return (
     <>
       <div class={`connection ${inbox.connection}`} role="status">
-        {inbox.refused ?? (inbox.connection === 'online' ? '' : WORDS.connection[inbox.connection])}
+        {inbox.refused ?? connectionText(inbox)}
         {inbox.unknown ? (
           <button type="button" onClick={() => void forget()}>
             {WORDS.pairAgain}
@@ -89,6 +89,11 @@ function Paired({ inbox, path }: { inbox: State; path: string }): VNode {
       </nav>
     </>
   );
+}
+
+function connectionText({ connection, prompts }: State): string {
+  const said = WORDS.connection[connection];
+  return connection === 'offline' && prompts !== null ? `${said} ${WORDS.canAnswer}` : said;
 }
 
 /** Few pages pair a device, and the word list of the phrases is as large as the rest of the page, so it is loaded on demand. */

@@ -85,6 +85,8 @@ export interface State {
   changes: ReadonlyMap<string, number>;
   /** How often everything was read: changes before that may not have been notified. */
   reads: number;
+  /** Whether every list was read. Before that, an empty one says nothing. */
+  isRead: boolean;
 }
 
 let state: State = {
@@ -105,6 +107,7 @@ let state: State = {
   outbox: [],
   changes: new Map(),
   reads: 0,
+  isRead: false,
 };
 const listeners = new Set<() => void>();
 
@@ -281,6 +284,7 @@ async function readAll(): Promise<void> {
   update({ reads: state.reads + 1 });
   await readPrompts();
   await Promise.all([readAllSessions(), readMessagesAndLoops(), readMentions(), readOutreach()]);
+  update({ isRead: true });
   void closeSettled(state).catch(() => undefined);
 }
 
@@ -350,7 +354,15 @@ export function reconnect({ isNewNetwork = false } = {}): void {
  */
 export async function forget(): Promise<void> {
   await storage((database) => database.delete('device', 'own'));
-  update({ device: null, welcome: null, refused: null, unknown: false, prompts: null, more: 0 });
+  update({
+    device: null,
+    welcome: null,
+    refused: null,
+    unknown: false,
+    prompts: null,
+    more: 0,
+    isRead: false,
+  });
   void closeShown(() => true).catch(() => undefined);
 }
 

@@ -74,12 +74,15 @@ export function queuedAnswers(outbox: readonly OutboxEntry[]): ReadonlySet<strin
   );
 }
 
-/** Answers that their human has to know about: late, lost or refused ones, and those that need one more tap. */
-export function unread(outbox: readonly OutboxEntry[]): OutboxEntry[] {
+/**
+ * Answers that their human has to know about: late, lost or refused ones, those that need one more tap, and queued ones whose
+ * questions are not listed.
+ */
+export function unread(outbox: readonly OutboxEntry[], areListed: boolean): OutboxEntry[] {
   return outbox.filter(
     ({ queued, fate }) =>
       queued.kind === 'answer' &&
-      fate.state !== 'queued' &&
+      !(fate.state === 'queued' && areListed) &&
       !(fate.state === 'done' && fate.reply.accepted === true),
   );
 }

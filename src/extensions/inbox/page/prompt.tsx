@@ -14,7 +14,7 @@ import { queue, renew, retry } from './outbox.ts';
 import { type Reading, useReading } from './reading.ts';
 import { Refused, storeTime, Unreachable } from './server.ts';
 import type { OutboxEntry, QueuedAnswer } from './storage.ts';
-import { Boundary, Markdown, Plain, Source } from './text.tsx';
+import { Boundary, Markdown, notRead, Plain, Source } from './text.tsx';
 import { duration, WORDS } from './words.ts';
 
 type ShownPrompt = Prompt & { mine: boolean };
@@ -63,7 +63,7 @@ export function PromptScreen({ ask_id, inbox }: { ask_id: string; inbox: State }
         {problem}
       </p>
       {shown === null ? (
-        <h1 tabIndex={-1}>{problem === null && inbox.refused === null ? WORDS.loading : WORDS.question}</h1>
+        <h1 tabIndex={-1}>{(problem === null && notRead(inbox)) || WORDS.question}</h1>
       ) : (
         <Boundary>
           <Question prompt={shown} entry={entry} inbox={inbox} isWhole={prompt !== null} />

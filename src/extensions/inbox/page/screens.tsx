@@ -22,7 +22,7 @@ import { sectionsOf } from './order.ts';
 import { queue } from './outbox.ts';
 import { Stuck } from './prompt.tsx';
 import { storeTime } from './server.ts';
-import { Boundary, Markdown, Plain } from './text.tsx';
+import { Boundary, Empty, Markdown, Plain } from './text.tsx';
 import { duration, WORDS } from './words.ts';
 
 const ago = (at: string): string => duration(Date.parse(storeTime()) - Date.parse(at));
@@ -34,7 +34,7 @@ export function SessionsScreen({ inbox }: { inbox: State }): VNode {
   return (
     <>
       <h1 tabIndex={-1}>{WORDS.sessions}</h1>
-      {sections.length === 0 ? <p class="empty">{WORDS.noSessions}</p> : null}
+      {sections.length === 0 ? <Empty inbox={inbox} text={WORDS.noSessions} /> : null}
       {sections.map(({ section, sessions }) => {
         const heading = `${WORDS.sections[section]} (${sessions.length})`;
         const rows = <SessionRows sessions={sessions} inbox={inbox} />;
@@ -193,7 +193,7 @@ export function MessagesScreen({ inbox }: { inbox: State }): VNode {
   return (
     <>
       <h1 tabIndex={-1}>{WORDS.messages}</h1>
-      {count === 0 ? <p class="empty">{WORDS.noMessages}</p> : null}
+      {count === 0 ? <Empty inbox={inbox} text={WORDS.noMessages} /> : null}
       {inbox.areEarlier ? (
         <p class="note" role="note">
           {WORDS.areEarlier}
@@ -370,7 +370,7 @@ export function ReportsScreen({ inbox }: { inbox: State }): VNode {
   return (
     <>
       <h1 tabIndex={-1}>{WORDS.reports}</h1>
-      {inbox.outreach.length === 0 ? <p class="empty">{WORDS.noReports}</p> : null}
+      {inbox.outreach.length === 0 ? <Empty inbox={inbox} text={WORDS.noReports} /> : null}
       <ul class="rows">
         {inbox.outreach.map((item) => (
           <li key={item.outreach_id} class={`row card-${item.color ?? 'none'}`}>

@@ -6,6 +6,7 @@ import { Component, type ComponentChildren, type VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { revealed, revealedSource } from '../../../domain/display.ts';
 import { type Block, blocksOf, type Inline } from './markdown.ts';
+import type { State } from './model.ts';
 import { WORDS } from './words.ts';
 
 /**
@@ -24,6 +25,21 @@ export class Boundary extends Component<{ children: ComponentChildren; instead?:
     if (!this.state.failed) return children;
     return instead === undefined ? <p class="problem">{WORDS.notDrawn}</p> : instead();
   }
+}
+
+/** The text of a list without rows, or while it was never read, why it has none. */
+export function Empty({ inbox, text }: { inbox: State; text: string }): VNode {
+  return (
+    <p class="empty" role="status">
+      {inbox.isRead ? text : notRead(inbox)}
+    </p>
+  );
+}
+
+/** Why the page does not show what it has not read; the top of the page says why the server refuses it. */
+export function notRead({ connection, refused }: State): string {
+  if (refused !== null) return '';
+  return connection === 'offline' ? WORDS.notYet : WORDS.loading;
 }
 
 /** In formatted parts; the rest of a longer text is plain, because a screen has up to a hundred texts. */

@@ -12,25 +12,21 @@ import { type ListedPrompt, queuedAnswers, sortWaiting, unread } from './order.t
 import { authorOf, Done } from './screens.tsx';
 import { storeTime } from './server.ts';
 import type { Fate, OutboxEntry } from './storage.ts';
-import { Boundary, Markdown, Plain } from './text.tsx';
+import { Boundary, Empty, Markdown, Plain } from './text.tsx';
 import { duration, WORDS } from './words.ts';
 
 /** The screen on which messages are written. */
 const MESSAGES = '#/messages';
 
 export function WaitingScreen({ inbox }: { inbox: State }): VNode {
-  if (inbox.prompts === null)
-    return inbox.refused === null ? <p role="status">{WORDS.loading}</p> : <h1>{WORDS.waiting}</h1>;
-  const { mine, others, snoozed, ended } = sortWaiting(inbox.prompts.values(), storeTime());
+  const { mine, others, snoozed, ended } = sortWaiting(inbox.prompts?.values() ?? [], storeTime());
   const queued = queuedAnswers(inbox.outbox);
   return (
     <>
       <h1 tabIndex={-1}>{WORDS.waiting}</h1>
-      <Answers entries={unread(inbox.outbox)} />
+      <Answers entries={unread(inbox.outbox, inbox.prompts !== null)} />
       {mine.length + inbox.loops.length + inbox.mentions.length === 0 ? (
-        <p class="empty" data-test="nothing">
-          {WORDS.nothingWaits}
-        </p>
+        <Empty inbox={inbox} text={WORDS.nothingWaits} />
       ) : null}
       {mine.length === 0 ? null : <Rows prompts={mine} queued={queued} />}
       {inbox.more === 0 ? null : (
@@ -74,6 +70,7 @@ function Answers({ entries }: { entries: readonly OutboxEntry[] }): VNode | null
 }
 
 function shortFate(fate: Fate): string {
+  if (fate.state === 'queued') return WORDS.queuedShort;
   if (fate.state === 'delayed') return WORDS.delayedShort;
   if (fate.state === 'stuck') return WORDS.stuckShort;
   if (fate.state === 'refused') return WORDS.refusedShort;

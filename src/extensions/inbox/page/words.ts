@@ -11,11 +11,14 @@ export const WORDS = {
   history: 'History',
   nothingWaits: 'Nothing needs you.',
   loading: 'Loading…',
+  /** A page that was opened without a connection has nothing to show. */
+  notYet: 'This is shown as soon as there is a connection.',
   connection: {
     connecting: 'Connecting…',
-    online: 'Connected',
-    offline: 'No connection. You can still answer: it is sent as soon as there is one.',
+    online: '',
+    offline: 'No connection.',
   },
+  canAnswer: 'You can still answer: it is sent as soon as there is one.',
   blocked: 'waiting for you',
   blockedFor: (time: string): string => `Its agent has waited ${time}.`,
   askedAgo: (time: string): string => `${time} ago`,
