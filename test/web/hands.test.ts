@@ -241,6 +241,29 @@ test('messages that mention its human need them, and are marked as done or repli
   expect(last).toMatchObject({ body: 'The last one.', reply_to: second.message.message_id });
 });
 
+test('a message that reaches somebody else than its human thought says so, until they have read it', async () => {
+  const { hive } = inbox;
+  const peer = await join(hive, 'peer-session');
+  const page = await openPage();
+  await pair(page, inbox);
+  await page.getByRole('link', { name: 'The room' }).tap();
+  await page.getByLabel(/^Write a message to everyone/).fill(`@${peer.handle} @Claude-peir stop`);
+  await page.getByRole('button', { name: 'Send' }).tap();
+  const missed = `@Claude-peir reached nobody: nobody has that name. Did you mean @${peer.handle}?`;
+  await page.getByText(missed).waitFor();
+  await page.reload();
+  await page.getByText(missed).waitFor();
+  await page.getByText(/^posted/).waitFor();
+  await page.getByRole('button', { name: 'Dismiss' }).tap();
+  await page.getByText(missed).waitFor({ state: 'detached' });
+  // One that reaches whom it names leaves nothing to read.
+  await page.getByRole('button', { name: 'Reply' }).first().tap();
+  await page.getByLabel('Write a message. @Name').fill(`@${peer.handle} go on`);
+  await page.getByRole('button', { name: 'Send' }).tap();
+  await page.getByRole('log').getByText('go on').waitFor();
+  expect(await page.getByRole('button', { name: 'Dismiss' }).count()).toBe(0);
+});
+
 test('a message under the heading of somebody else says so, in the room and among what needs its human', async () => {
   const { hive } = inbox;
   const peer = await join(hive, 'peer-session');

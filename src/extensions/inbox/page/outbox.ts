@@ -69,8 +69,10 @@ async function settle(number: number, { queued: sent }: OutboxEntry, fate: Fate)
   await changeOutbox(async (outbox) => {
     const entry = await outbox.get(number);
     if (entry?.fate.state !== 'queued' || timeOf(entry.queued) !== timeOf(sent)) return;
-    // The human need not read about a message that was posted, or an answer that counts.
-    const isOver = fate.state === 'done' && (sent.kind === 'message' || fate.reply.accepted === true);
+    // The human need not read about a message that reached everybody, or an answer that counts.
+    const isOver =
+      fate.state === 'done' &&
+      (sent.kind === 'message' ? fate.reply.missed === undefined : fate.reply.accepted === true);
     if (isOver) await outbox.delete(number);
     else await outbox.put({ ...entry, fate });
   });
@@ -188,12 +190,18 @@ async function sendAnswer(device: OwnDevice, queued: QueuedAnswer): Promise<Answ
   return reply;
 }
 
+interface PostReply {
+  message?: { message_id?: string };
+  unresolved?: readonly { sentence: string }[];
+}
+
 async function sendMessage(
   device: OwnDevice,
   { body, reply_to, message_id }: QueuedMessage,
 ): Promise<AnswerReply> {
   const params = { body, reply_to, message_id, store_id: device.store_id };
-  const reply = await call<{ message?: { message_id?: string } } | undefined>(device, 'message/post', params);
+  const reply = await call<PostReply | undefined>(device, 'message/post', params);
   if (reply?.message?.message_id !== message_id) throw new Failed('The server at this address is not Hive.');
-  return {};
+  const missed = (reply.unresolved ?? []).map(({ sentence }) => sentence);
+  return missed.length === 0 ? {} : { missed: missed.join(' ') };
 }

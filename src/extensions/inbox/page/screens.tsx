@@ -22,6 +22,7 @@ import { sectionsOf } from './order.ts';
 import { queue } from './outbox.ts';
 import { Stuck } from './prompt.tsx';
 import { storeTime } from './server.ts';
+import type { Fate } from './storage.ts';
 import { Boundary, Empty, Markdown, Plain } from './text.tsx';
 import { duration, WORDS } from './words.ts';
 
@@ -322,11 +323,16 @@ function Compose({
       {waiting.map((entry) => (
         <div key={entry.number}>
           <p class="meta">
-            {entry.fate.state === 'refused' ? WORDS.refused(entry.fate.message) : WORDS.queuedShort}:{' '}
+            {messageFate(entry.fate)}:{' '}
             <Plain text={entry.queued.kind === 'message' ? entry.queued.body : ''} />
           </p>
+          {entry.fate.state === 'done' ? (
+            <p role="alert" class="problem">
+              <Plain text={entry.fate.reply.missed ?? ''} />
+            </p>
+          ) : null}
           {entry.fate.state === 'stuck' ? <Stuck entry={entry} /> : null}
-          {entry.fate.state === 'refused' ? (
+          {entry.fate.state === 'refused' || entry.fate.state === 'done' ? (
             <button type="button" onClick={() => void dismissEntry(entry)}>
               {WORDS.dismiss}
             </button>
@@ -342,7 +348,7 @@ function Compose({
         </p>
       )}
       <label>
-        {WORDS.write}
+        {replyTo === null ? WORDS.write : WORDS.writeReply}
         <textarea rows={2} dir="auto" value={body} onInput={(event) => setBody(event.currentTarget.value)} />
       </label>
       <p role="alert" class="problem">
@@ -353,6 +359,11 @@ function Compose({
       </button>
     </form>
   );
+}
+
+function messageFate(fate: Fate): string {
+  if (fate.state === 'refused') return WORDS.refused(fate.message);
+  return fate.state === 'done' ? WORDS.postedShort : WORDS.queuedShort;
 }
 
 // ---- Cards and reports ----

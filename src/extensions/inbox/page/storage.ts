@@ -65,8 +65,10 @@ export interface OutboxEntry {
   failures?: number;
 }
 
-/** The reply to an answer; a message's is empty. */
+/** The reply to an answer or a message. */
 export interface AnswerReply {
+  /** Of a message: whom it did not reach, in sentences; missing if it reached everybody whom it mentions. */
+  missed?: string;
   ask_id?: string;
   accepted?: boolean;
   late?: boolean;
