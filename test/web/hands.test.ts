@@ -175,9 +175,14 @@ test('a loop that was stopped needs its human, and is decided on there', async (
   expect(await states()).toEqual([]);
 
   await pingPong();
+  await page.getByRole('link', { name: 'The room' }).click();
+  await page.getByRole('button', { name: 'Reply' }).first().click();
+  await page.getByText(/Replying to/).waitFor();
+  await page.getByRole('link', { name: 'Needs you' }).click();
   await stopped.getByRole('button', { name: 'Write to them' }).click();
   const words = page.getByLabel(/^Write a message/);
   expect((await words.inputValue()).split(' ').sort()).toEqual(['', `@${a.handle}`, `@${b.handle}`]);
+  expect(await page.getByText(/Replying to/).count()).toBe(0);
   await words.fill(`${await words.inputValue()}enough`);
   await page.getByRole('button', { name: 'Send' }).click();
   await page.getByRole('link', { name: 'Needs you' }).click();

@@ -80,6 +80,7 @@ function shortFate(fate: Fate): string {
 /** The loops that were stopped, with what the human can do about each. */
 function Loops({ loops }: { loops: readonly LoopShown[] }): VNode | null {
   const [body, setBody] = useDraft('message');
+  const [, setReplying] = useDraft('reply to');
   const [problem, setProblem] = useState<string | null>(null);
   if (loops.length === 0) return null;
 
@@ -96,6 +97,8 @@ function Loops({ loops }: { loops: readonly LoopShown[] }): VNode | null {
   function writeTo(handles: readonly string[]): void {
     const names = handles.filter((handle) => handle !== UNVERIFIED_HANDLE).map((handle) => `@${handle} `);
     setBody(`${names.join('')}${body}`);
+    // A reply that was begun is to somebody else, and would mark their mention done.
+    setReplying('');
     location.hash = MESSAGES;
   }
 
