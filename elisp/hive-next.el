@@ -58,11 +58,16 @@ is no longer: a key that types something does not count then."
          (message-truncate-lines nil)
          (below (or below (lambda () "")))
          (frames (list (selected-frame) (window-frame (minibuffer-window))))
+         (terminal (frame-terminal))
          (shown nil) (there-p nil) (was-there nil)
          (draw (lambda () (setq there-p (hive-display-draw shown))))
          (look (lambda ()
                  (let ((now (concat text (funcall below))))
-                   (cond ((not (and there-p (funcall there-p)))
+                   (cond ((not (eq terminal (frame-terminal)))
+                          ;; A new emacsclient: Emacs would read no key of its terminal
+                          ;; before this ends, so leave, as it leaves a minibuffer then.
+                          (top-level))
+                         ((not (and there-p (funcall there-p)))
                           (push 'hive-gone unread-command-events))
                          ((not (equal-including-properties now shown))
                           (setq shown now)

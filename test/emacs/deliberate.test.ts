@@ -5,10 +5,14 @@
  * @module-tag undisturbed
  * @module-tag emacs
  */
+import { mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { AskRequest } from '../../src/index.ts';
-import { type EmacsTerminal, type Home, leavesNothingPending, openHome } from '../support/emacs.ts';
-import { beforeFile } from '../support/lifetime.ts';
+import { childEnvironment } from '../support/children.ts';
+import { type EmacsTerminal, type Home, leavesNothingPending, lisp, openHome } from '../support/emacs.ts';
+import { beforeFile, closedAtEnd } from '../support/lifetime.ts';
+import { openTerminal } from '../support/tmux.ts';
 
 let home: Home;
 let emacs: EmacsTerminal;
@@ -45,6 +49,25 @@ describe('hive-next', () => {
     expect(await home.stored(ids[1])).toMatchObject({ status: 'pending' });
     await emacs.answer(/RET or y gives/, 'y');
     expect(await home.answerTo(ids[1])).toMatchObject({ selected: ['Allow always'], via: 'emacs' });
+  });
+
+  test('its human comes from another terminal: it leaves, and that terminal takes keys', async () => {
+    const server = join(home.folder, 'other');
+    await emacs.evaluate(
+      `(progn (require 'server) (setq server-socket-dir ${lisp(home.folder)} server-name "other") (server-start))`,
+    );
+    await home.asked(emacs, { question: 'Left open?', ...YES_NO });
+    await emacs.command('hive-next');
+    await emacs.until(/Left open\?[\s\S]*TAB skip/);
+    const env = childEnvironment(home.store, { TERM: 'xterm-256color' });
+    const other = closedAtEnd(
+      await openTerminal(mkdtempSync(join(home.folder, 'o')), env, ['emacsclient', '-s', server, '-t']),
+    );
+    await other.press(/\*scratch\*[\s\S]*hive 1/, 'M-x');
+    await other.press(/^M-x/m, 'C-g');
+    await emacs.gone(/TAB skip/);
+    await other.keys('C-x', 'C-c');
+    await emacs.evaluate('(server-force-delete)');
   });
 
   test('a prefix key leaves it, and its sequence does what it always does', async () => {
