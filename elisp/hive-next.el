@@ -43,6 +43,7 @@
 (defvar hive-next--raw nil "The events of the last key, as the terminal sent them.")
 
 (defvar echo-area-clear-hook)
+(defvar xterm-extra-capabilities)
 
 (defun hive-keys-read (text new &optional harmless below)
   "Show TEXT in the echo area and return the next key.
@@ -59,15 +60,14 @@ is no longer: a key that types something does not count then."
          (below (or below (lambda () "")))
          (frames (list (selected-frame) (window-frame (minibuffer-window))))
          (terminal (frame-terminal))
+         ;; A new terminal is not asked what it can do: its answer would not be
+         ;; read before this ends, and would then be typed into a buffer.
+         (xterm-extra-capabilities nil)
          (shown nil) (there-p nil) (was-there nil)
          (draw (lambda () (setq there-p (hive-display-draw shown))))
          (look (lambda ()
                  (let ((now (concat text (funcall below))))
-                   (cond ((not (eq terminal (frame-terminal)))
-                          ;; A new emacsclient: Emacs would read no key of its terminal
-                          ;; before this ends, so leave, as it leaves a minibuffer then.
-                          (top-level))
-                         ((not (and there-p (funcall there-p)))
+                   (cond ((not (and there-p (funcall there-p) (eq terminal (frame-terminal))))
                           (push 'hive-gone unread-command-events))
                          ((not (equal-including-properties now shown))
                           (setq shown now)
@@ -90,6 +90,9 @@ is no longer: a key that types something does not count then."
                     (cancel-timer timer)
                     (setq unread-command-events (delq 'hive-gone unread-command-events)))))
         (setq hive-next--raw (this-single-command-raw-keys))
+        ;; A new emacsclient: Emacs would read no key of its terminal before this
+        ;; command ends, so it ends, as a minibuffer does then.
+        (unless (eq terminal (frame-terminal)) (top-level))
         (cond ((eq key 'hive-gone) nil)
               ((and (hive-next--typed-p key) (not (memq key harmless))
                     (not (and was-there (memq last-event-frame frames))))

@@ -234,6 +234,16 @@ Within BODY, `shown' are the texts that were shown, in order, and
       (should (eq 'cut (hive-keys-read "Sure?" t)))
       (should (equal (list ?1) events)))))
 
+(defvar xterm-extra-capabilities)
+
+(ert-deftest hive-keys-ask-a-new-terminal-nothing ()
+  ;; The answer of an emacsclient's would then be typed into a buffer.
+  (let ((xterm-extra-capabilities 'check) (asked 'unknown))
+    (hive-next-test-typing (list ?1)
+      (cl-letf (((symbol-function 'read-key) (lambda () (setq asked xterm-extra-capabilities) ?1)))
+        (hive-keys-read "Sure?" nil)))
+    (should-not asked)))
+
 (ert-deftest hive-next-a-question-that-is-cut-off-is-opened ()
   (hive-next-test-small
     (hive-next-test-keys (list (list :question "Go?" :options hive-next-test-options)) (list 'cut ?1)
