@@ -8,6 +8,7 @@ import { createHooks, type HookService } from './application/hooks.ts';
 import type { Store } from './application/ports.ts';
 import { createWakes, type WakeService } from './application/wakes.ts';
 import type { Check, CodexControl, Examination, Logger, Notifier } from './application/world.ts';
+import type { EditTools } from './domain/edits.ts';
 import { HiveError } from './domain/errors.ts';
 import type { Environment } from './domain/sources.ts';
 import { runHandler, storeServer } from './extensions.ts';
@@ -60,6 +61,7 @@ export async function openHive(options: OpenHiveOptions = {}): Promise<OpenedHiv
     machine: hostname(),
     files,
     codex: () => codexControl(env),
+    editTools,
     runHandler,
     pid: process.pid,
     examinations: async () => [...(await examine(address, env)), ...((await options.examinations?.()) ?? [])],
@@ -110,7 +112,10 @@ export async function openHooks(options: OpenHiveOptions): Promise<HookService &
 /** The parts of this machine that hooks use. An agent waits for its hooks, so the first event that needs a part loads it. */
 export function hookMachine(
   env: Environment,
-): Pick<HookSurroundings, 'env' | 'machine' | 'pid' | 'readTail' | 'human' | 'editTools' | 'codexHosts'> {
+): Pick<
+  HookSurroundings,
+  'env' | 'machine' | 'pid' | 'readTail' | 'human' | 'editTools' | 'codexHosts' | 'codexItems'
+> {
   return {
     env,
     machine: hostname(),
@@ -123,9 +128,14 @@ export function hookMachine(
       ]);
       return { trust: humanTrust(env), place: placeAt(cwd) };
     },
-    editTools: async (cwd) => (await import('./infrastructure/platform/edits.ts')).editToolsAt(cwd),
+    editTools,
     codexHosts: async (thread_id) => (await codexControl(env)).hosts(thread_id),
+    codexItems: async (thread_id) => (await codexControl(env)).items(thread_id),
   };
+}
+
+async function editTools(cwd: string): Promise<EditTools> {
+  return (await import('./infrastructure/platform/edits.ts')).editToolsAt(cwd);
 }
 
 async function codexControl(env: Environment): Promise<CodexControl> {

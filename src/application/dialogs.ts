@@ -75,10 +75,18 @@ export async function draft(
   }));
 }
 
-/** Offers a dialog at the desks; returns the ids of its prompts. Empty if a quota refuses it: then only the client asks. */
-export async function offer(tx: WriteTx, session: Session, prompts: readonly Prompt[]): Promise<string[]> {
+/**
+ * Offers a dialog at the desks, with more facts for the log; returns the ids of its prompts. Empty if a quota refuses it: then only
+ * the client asks.
+ */
+export async function offer(
+  tx: WriteTx,
+  session: Session,
+  prompts: readonly Prompt[],
+  facts: object = {},
+): Promise<string[]> {
   if ((await chargeQuotas(tx, session, demandOf(prompts))) !== null) return [];
-  for (const prompt of prompts) await insertPrompt(tx, prompt);
+  for (const prompt of prompts) await insertPrompt(tx, prompt, facts);
   return prompts.map(({ ask_id }) => ask_id);
 }
 

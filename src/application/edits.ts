@@ -46,7 +46,8 @@ export function createEdits({
 
 /** Records what the human was shown in the event log, to compare once the tool has run. */
 export async function rememberAllowedEdit(
-  { tx, event, session }: HookContext,
+  { tx, session }: Pick<HookContext, 'tx' | 'session'>,
+  event: Parameters<typeof editKey>[0],
   { ask_id }: Pick<Prompt, 'ask_id'>,
   files: readonly ExpectedFile[],
 ): Promise<void> {

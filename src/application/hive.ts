@@ -182,8 +182,7 @@ export function createHive(parts: HiveParts) {
     /** Searches for rules to propose, now and every hour, while this process lives; sidecars start it. */
     startProposals: () => once('proposals', () => startProposals(rules, log)),
     /** Passes answers from desks to the dialogs of Codex on this machine (codex-dialogs.ts); sidecars start it. */
-    startCodexAnswers: () =>
-      once('answers', () => startCodexAnswers({ store, feed, codex, machine, trust: parts.trust }, delivery)),
+    startCodexAnswers: () => once('answers', () => startCodexAnswers(parts, { feed, delivery })),
     /** Wakes idle sessions of Codex, if Codex started this process (wakes.ts). */
     startCodexWaker: (party: Pick<WakeWait, 'seat'>) =>
       createCodexWaker({ store, feed, wakes, codex, machine, log }, party),

@@ -4,6 +4,7 @@
 
 import type { EditTools } from '../domain/edits.ts';
 import type { HookClient, HookEvent, Verdict, Waited } from '../domain/hooks.ts';
+import type { Raw } from '../domain/json.ts';
 import type { Place } from '../domain/places.ts';
 import type { Preferences } from '../domain/preferences.ts';
 import type { RunStart } from '../domain/runs.ts';
@@ -47,6 +48,8 @@ export interface HookSurroundings {
   editTools?: (cwd: string) => Promise<EditTools>;
   /** Whether the Codex daemon of this machine hosts a thread, so that a desk can answer a dialog while the terminal shows it. */
   codexHosts?: (thread_id: string) => Promise<boolean>;
+  /** The items of the last turn of such a thread; none of any other. */
+  codexItems?: (thread_id: string) => Promise<readonly Raw[]>;
 }
 
 /** An event for the `hive serve` of another machine. `signal`: the client cancels it. */

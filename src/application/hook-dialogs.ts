@@ -2,8 +2,8 @@
  * The hook handler of dialogs: a dialog of an agent's client is also offered at the desks. The hook waits outside any
  * transaction, and the first answer wins. If nobody answers, the client continues as if there were no hook.
  */
-import { permissionsOfCommand } from '../domain/codex-patches.ts';
-import { SHELL } from '../domain/codex-requests.ts';
+import { directoryOfChanges, isRelativePatch, permissionsOfCommand } from '../domain/codex-patches.ts';
+import { changesOf, SHELL } from '../domain/codex-requests.ts';
 import {
   ALLOW,
   comparedDialog,
@@ -17,7 +17,14 @@ import {
   patchOf,
   promptsOf,
 } from '../domain/dialogs.ts';
-import { type EditCall, type EditTools, type ExpectedFile, expectedFiles } from '../domain/edits.ts';
+import {
+  areClaimed,
+  type EditCall,
+  type EditTools,
+  type ExpectedFile,
+  expectedFiles,
+  type FileChange,
+} from '../domain/edits.ts';
 import { saysComment } from '../domain/forms.ts';
 import type { DialogAnswer, HookEvent, Verdict, Waited } from '../domain/hooks.ts';
 import { machineOfSeat } from '../domain/humans.ts';
@@ -56,7 +63,7 @@ export async function dialogHandler(event: HookEvent, surroundings: HookSurround
   if (found === null) return async () => null;
   const worded = await inWords(found, event, surroundings);
   const rules = await applicableRules(worded.dialog, event, surroundings);
-  const hosted = await isHosted(found, event, surroundings);
+  const hosted = await isHosted(worded, event, surroundings);
   return async (hook) => {
     const { verdict, waited } = hook;
     if (waited !== null) return concludeWait(hook, worded, waited, rules);
@@ -71,7 +78,12 @@ export interface WordedDialog extends Dialog {
   dialog: HookDialog;
   /** The files before and after, as its diffs claim them. */
   expected: readonly ExpectedFile[];
+  /** Whether Codex itself reports that it is about to make the changes that the diffs show. */
+  confirmed: boolean;
 }
+
+/** The facts of an event on which the text of its dialog depends. */
+export type WordingOf = Pick<HookEvent, 'client' | 'cwd' | 'session_id' | 'agent_id' | 'transcript_path'>;
 
 /**
  * Renders the dialog, with its edits as diffs of the files, and with the content of its plan's file. Both are read again before
@@ -80,12 +92,21 @@ export interface WordedDialog extends Dialog {
  */
 export async function inWords(
   reported: HookDialog,
-  event: HookEvent,
-  { editTools, readTail, client_version }: HookSurroundings,
+  event: WordingOf,
+  {
+    editTools,
+    readTail,
+    client_version,
+    codexItems,
+  }: Pick<HookSurroundings, 'editTools' | 'readTail' | 'client_version' | 'codexItems'>,
 ): Promise<WordedDialog> {
   const found = withPermissions(reported, event, readTail);
   const files = editTools !== undefined && looksAtFiles(found) ? await editTools(event.cwd) : null;
-  const directory = files === null ? event.cwd : await directoryFor(found, event, files);
+  const patch = event.client === 'codex' ? patchOf(found) : null;
+  const isOwn = patch !== null && files !== null && event.agent_id === null;
+  const items = isOwn ? await codexItems?.(event.session_id) : undefined;
+  const edits = (items ?? []).map(changesOf).filter((changes) => changes !== null);
+  const directory = files === null ? event.cwd : await directoryFor(patch, edits, event, files);
   const isElsewhere = directory !== null && directory !== event.cwd;
   const tools = isElsewhere && editTools !== undefined ? await editTools(directory) : files;
   const connected = client_version?.() ?? null;
@@ -95,6 +116,7 @@ export async function inWords(
   return {
     dialog,
     expected: tools === null ? [] : expectedFiles(claimed, tools),
+    confirmed: tools !== null && edits.some((changes) => areClaimed(changes, claimed, tools)),
     requests: promptsOf(dialog, { client: event.client, cwd: directory }).map(checkRequest),
     fingerprint: dialogFingerprint(dialog),
   };
@@ -110,7 +132,7 @@ const TURN_BYTES = 4 * 1024 * 1024;
  */
 function withPermissions(
   dialog: HookDialog,
-  { client, transcript_path: path }: HookEvent,
+  { client, transcript_path: path }: WordingOf,
   readTail: HookSurroundings['readTail'],
 ): HookDialog {
   if (client !== 'codex' || dialog.kind !== 'permission' || path === null) return dialog;
@@ -122,20 +144,23 @@ function withPermissions(
   return { ...dialog, tool: { ...dialog.tool, input: { ...input, additional_permissions } } };
 }
 
-/** The directory in which a tool works; null if its client does not report it. */
+/** The directory in which a tool works, or a patch of Codex is applied; null if its client does not report it. */
 async function directoryFor(
-  found: HookDialog,
-  { client, cwd, transcript_path }: HookEvent,
+  patch: string | null,
+  edits: readonly (readonly FileChange[])[],
+  { cwd, transcript_path }: WordingOf,
   tools: EditTools,
 ): Promise<string | null> {
-  const patch = client === 'codex' ? patchOf(found) : null;
-  if (patch === null) return cwd;
+  if (patch === null || !isRelativePatch(patch)) return cwd;
+  const places = edits.map((changes) => directoryOfChanges(patch, changes)).filter((place) => place !== null);
+  const [first] = places;
+  if (first !== undefined && places.every((place) => place === first)) return first;
   return transcript_path === null ? null : tools.directoryOfPatch(transcript_path, patch);
 }
 
 async function compared(
   found: HookDialog,
-  { client, transcript_path, directory, version }: HookEvent & Pick<EditCall, 'directory' | 'version'>,
+  { client, transcript_path, directory, version }: WordingOf & Pick<EditCall, 'directory' | 'version'>,
   tools: EditTools,
 ): Promise<HookDialog> {
   const isEdit = found.kind !== 'plan' && dependsOnFiles(found) && transcript_path !== null;
@@ -189,26 +214,38 @@ export async function openByRule(
 
 /**
  * Whether Codex shows this dialog to every client of its daemon once this hook has ended, so that a desk can answer it
- * (codex-dialogs.ts): its questions, and the permission of a command. Its subagents have threads of their own.
+ * (codex-dialogs.ts): its questions, the permission of a command, and that of an edit whose changes it reports. Its subagents have
+ * threads of their own.
  */
 async function isHosted(
-  dialog: HookDialog,
+  { dialog, confirmed }: WordedDialog,
   { client, agent_id, session_id }: HookEvent,
   { codexHosts }: HookSurroundings,
 ): Promise<boolean> {
   if (client !== 'codex' || agent_id !== null || codexHosts === undefined) return false;
   const isCommand = dialog.kind === 'permission' && dialog.tool.name === SHELL;
-  return (isCommand || dialog.kind === 'questions') && codexHosts(session_id);
+  return confirmed || ((isCommand || dialog.kind === 'questions') && codexHosts(session_id));
+}
+
+/** The facts from which the sidecar makes such a dialog again, as the log has them. They permit nothing. */
+export interface OfferedBeside {
+  cwd: string;
+  transcript_path: string | null;
+  /** The input of a call that edits files: Codex itself repeats only the changes. */
+  edited: unknown;
 }
 
 /** Offers such a dialog at the desks. False if no desk of this machine is open, or its human wants none. */
 async function offerBeside(hook: HookContext, worded: WordedDialog): Promise<boolean> {
-  const { tx, ids, session, surroundings } = hook;
+  const { tx, ids, session, surroundings, event } = hook;
   const { dialog_wait: given } = await hook.preferences();
   const desks = given === 'off' ? [] : await tx.desks.online(tx.now);
   if (!desks.some(({ seat }) => machineOfSeat(seat) === surroundings.machine)) return false;
   const timeout_ms = typeof given === 'number' ? Math.max(1, given) * 1_000 : null;
-  await offer(tx, session, await draft(tx, ids, session, worded, timeout_ms));
+  const { cwd, transcript_path } = event;
+  const edited = worded.confirmed ? event.tool?.input : null;
+  const beside: OfferedBeside = { cwd, transcript_path, edited };
+  await offer(tx, session, await draft(tx, ids, session, worded, timeout_ms), { beside });
   return true;
 }
 
@@ -273,7 +310,7 @@ export async function concludePrompts(
   if (decision === null) return null;
   if (decision.kind === 'deny' && decision.interrupt) await endTurnFor(hook, prompts[0]);
   if (decision.kind === 'allow' && expected.length > 0 && prompts[0] !== undefined)
-    await rememberAllowedEdit(hook, prompts[0], expected);
+    await rememberAllowedEdit(hook, hook.event, prompts[0], expected);
   return { decision, carries: true };
 }
 

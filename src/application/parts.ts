@@ -1,4 +1,5 @@
 /** The parts of a hive (open-hive.ts). Each service takes the parts that it needs. */
+import type { EditTools } from '../domain/edits.ts';
 import type { Place } from '../domain/places.ts';
 import type { Seat, SeatKey } from '../domain/seats.ts';
 import type { Environment } from '../domain/sources.ts';
@@ -27,6 +28,8 @@ export interface Parts {
   files: Files;
   /** The daemon of Codex on this machine; loaded when a turn is interrupted, a dialog answered or an idle session woken. */
   codex: () => Promise<CodexControl>;
+  /** Reads and compares the files of an agent that works in `cwd`; loaded when an edit of Codex is answered. */
+  editTools: (cwd: string) => Promise<EditTools>;
   env: Environment;
   /** This machine's name, as sessions have it. Files, processes and sockets of other machines cannot be reached. */
   machine: string;

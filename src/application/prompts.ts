@@ -614,9 +614,9 @@ function createReading(
 // Hooks, dialogs, turns and runs use these as well. Each runs inside the caller's transaction and appends its event.
 
 /** Stores a new prompt and announces it. Only a client's own dialog blocks its agent from the start; a question never does. */
-export async function insertPrompt(tx: WriteTx, prompt: Prompt): Promise<void> {
+export async function insertPrompt(tx: WriteTx, prompt: Prompt, facts: object = {}): Promise<void> {
   const { agent, project, urgency, kind } = prompt;
-  const created = promptEvent('prompt/created', prompt, { agent, project, urgency, kind });
+  const created = promptEvent('prompt/created', prompt, { agent, project, urgency, kind, ...facts });
   await Promise.all([tx.prompts.insert(prompt), tx.events.append(created)]);
   const { blocked_since: since } = prompt;
   if (since !== null) await blockUntilSettled(tx, prompt, { wait_id: DIALOG_WAIT, since });

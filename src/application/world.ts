@@ -74,6 +74,8 @@ export interface Files {
 export interface CodexDialog {
   method: string;
   params: Raw;
+  /** The item of the thread that it is about; null if it names none. */
+  item: Raw | null;
 }
 
 /** The running Codex of this user, through its control socket. */
@@ -85,6 +87,8 @@ export interface CodexControl {
   interrupt(turn: { thread_id: string; client_turn_id: string }): Promise<boolean | null>;
   /** Whether the daemon hosts this thread. Never rejects, and never waits long. */
   hosts(thread_id: string): Promise<boolean>;
+  /** The items of the last turn of a thread; none if the daemon does not host it. Never rejects, and never waits long. */
+  items(thread_id: string): Promise<readonly Raw[]>;
   /**
    * Answers a dialog of a thread that the daemon hosts; it would load any other, which its own process could not write any more.
    * `replyTo` gets the open ones, one after the other, and returns the result of the one to answer, or null. False unless Codex

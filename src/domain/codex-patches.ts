@@ -239,6 +239,22 @@ export function directoryOfPatch(lines: readonly string[], patch: string, cwd: s
   return found.every((directory) => directory === first) ? first : null;
 }
 
+/**
+ * The directory in which Codex applies a patch, by the absolute paths of the files that it is about to change; null if the patch does
+ * not name just these.
+ */
+export function directoryOfChanges(patch: string, changes: readonly { path: string }[]): string | null {
+  const paths = changes.map(({ path }) => path);
+  const files = filesOfPatch(patch) ?? [];
+  const [first = ''] = files.map(({ path }) => path).filter((path) => !path.startsWith('/'));
+  const places = paths.flatMap((path) =>
+    path.endsWith(`/${first}`) ? path.slice(0, -first.length - 1) : [],
+  );
+  const isThere = (place: string) =>
+    files.every(({ path }) => paths.includes(path.startsWith('/') ? path : `${place}/${path}`));
+  return files.length === paths.length ? (places.find(isThere) ?? null) : null;
+}
+
 /** Whether the directory decides which files a patch names. */
 export function isRelativePatch(patch: string): boolean {
   return filesOfPatch(patch)?.every(({ path, to }) => path.startsWith('/') && to.startsWith('/')) !== true;

@@ -4,7 +4,6 @@
  * answer. The first answer wins, wherever it is given. Pure: no clock, no ids, no I/O.
  */
 
-import { isRelativePatch } from './codex-patches.ts';
 import { spelledLine } from './display.ts';
 import { type EditCall, type EditTools, editShown, pathShown, type ShownEdit } from './edits.ts';
 import {
@@ -45,6 +44,7 @@ import {
   factsOf,
   fits,
   isTooLong,
+  PATCH,
   questionOf,
   READ_TOOLS,
   shownCall,
@@ -93,11 +93,10 @@ export function dependsOnFiles(dialog: HookDialog): boolean {
   return dialog.kind === 'plan' || (dialog.kind === 'permission' && EDIT_TOOLS.has(dialog.tool.name));
 }
 
-/** The patch of a dialog that names files from the directory in which it is applied; null for any other dialog. */
+/** The patch of a dialog; null for any other dialog. */
 export function patchOf(dialog: HookDialog): string | null {
-  if (dialog.kind !== 'permission' || dialog.tool.name !== 'apply_patch') return null;
-  const patch = textIn(objectIn(dialog.tool.input) ?? {}, 'command');
-  return patch !== null && isRelativePatch(patch) ? patch : null;
+  if (dialog.kind !== 'permission' || dialog.tool.name !== PATCH) return null;
+  return textIn(objectIn(dialog.tool.input) ?? {}, 'command');
 }
 
 /** Whether an event reports that a tool that edits files has ended. */

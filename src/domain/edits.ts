@@ -55,6 +55,8 @@ export interface EditTools {
   unpacked(packed: string): string;
   /** The hunks of a unified diff with this many unchanged lines around each change; empty if nothing changes. */
   compare(before: string, after: string, context: number): string;
+  /** The text after a unified diff, in which every line must match; null if one does not. */
+  patched(text: string, diff: string): string | null;
 }
 
 /** An edit as a person reads it. */
@@ -72,6 +74,17 @@ export interface ClaimedFile {
   path: string;
   before: string | null;
   after: string | null;
+}
+
+/** One file as Codex itself says it is about to change it. */
+export interface FileChange {
+  type: 'add' | 'delete' | 'update';
+  /** Absolute, as is `to`. */
+  path: string;
+  /** The path to which it moves the file; null if it does not. */
+  to: string | null;
+  /** The text of an added or deleted file, else a unified diff. */
+  diff: string;
 }
 
 /** A call that edits files, and the version of the client that makes it; null if that is not known. */
@@ -453,6 +466,33 @@ export function filesShown(context: string): { path: string; existed: boolean }[
     const path = existed ? before : after;
     return { path: path.startsWith('/') ? path : `${directory}/${path}`, existed };
   });
+}
+
+/** Whether these changes of Codex make exactly the files that the diffs of a patch claim, of the files as they are now. */
+export function areClaimed(
+  changes: readonly FileChange[],
+  claimed: readonly ClaimedFile[],
+  tools: EditTools,
+): boolean {
+  const files = claimed.map((file) => ({ ...file, place: tools.realPath(file.path) }));
+  const made = changes.flatMap(({ type, path, to, diff }): { place: string; after?: string | null }[] => {
+    const place = tools.realPath(path);
+    const before = files.find((file) => file.place === place)?.before ?? null;
+    const updated = type === 'update' && before !== null ? tools.patched(before, diff) : null;
+    const after = type === 'add' ? diff : updated;
+    // Anything that is uncertain matches no file.
+    if (type === 'delete' ? before !== diff : after === null) return [{ place }];
+    return to === null
+      ? [{ place, after }]
+      : [
+          { place, after: null },
+          { place: tools.realPath(to), after },
+        ];
+  });
+  return (
+    made.length === files.length &&
+    files.every((file) => made.some(({ place, after }) => place === file.place && after === file.after))
+  );
 }
 
 // ---- The effect of an allowed edit ----

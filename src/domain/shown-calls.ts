@@ -116,7 +116,8 @@ const NOTHING_SHOWN = { show: () => '', named: [], description: null } as const;
 /** The tool with which Codex types into a command that it has left running. */
 const TYPING = 'write_stdin';
 
-const PATCH = 'apply_patch';
+/** The tool with which Codex edits files. */
+export const PATCH = 'apply_patch';
 
 /** Tools that change files. */
 export const EDIT_TOOLS: ReadonlySet<string> = new Set(['Edit', 'MultiEdit', 'Write', 'NotebookEdit', PATCH]);

@@ -7,7 +7,7 @@ import { answerDialog, openDesk } from '../support/dialogs.ts';
 import { HUMAN, untilPending } from '../support/hive.ts';
 import { openTerminal, type Terminal } from '../support/tmux.ts';
 import { eventually, within } from '../support/wait.ts';
-import { codexEnvironment, configureCodex } from './support/codex.ts';
+import { codexEnvironment, configureCodex, FREEFORM_MODEL } from './support/codex.ts';
 import { type FreeformCall, startResponses } from './support/responses.ts';
 import { openWorld, type World } from './support/world.ts';
 
@@ -17,9 +17,6 @@ interface Run extends World {
   /** The tools that the model was offered. */
   offered: unknown[];
 }
-
-/** Codex offers this one apply_patch as a tool that takes the patch as it is. */
-const FREEFORM_MODEL = 'gpt-5.5';
 
 const PATCH_KNOWN = [
   "apply_patch <<'EOF'",
@@ -76,20 +73,9 @@ async function run(
   });
   const set = { ...rest, model, ...(freeform === undefined ? {} : { model_name: FREEFORM_MODEL }) };
   configureCodex(set);
-  // Otherwise it first asks whether to take a newer model.
-  const seen = `notice.model_migrations={"${FREEFORM_MODEL}"="gpt-6-sol"}`;
   const wider = wanted !== undefined && 'additional_permissions' in wanted;
   const features = wider ? ['--enable', 'exec_permission_approvals'] : [];
-  const asking = [
-    ...features,
-    '-a',
-    'on-request',
-    '-s',
-    'read-only',
-    '--dangerously-bypass-hook-trust',
-    '-c',
-    seen,
-  ];
+  const asking = [...features, '-a', 'on-request', '-s', 'read-only', '--dangerously-bypass-hook-trust'];
   const codex = await openTerminal(
     world.folder,
     { ...codexEnvironment(set), TERM: 'xterm-256color', TMPDIR: world.folder },

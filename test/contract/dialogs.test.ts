@@ -53,9 +53,10 @@ describe.each(CARRIERS)('a permission over $name', ({ begin, tool }) => {
   test('blocks its agent, and shows what would run', async () => {
     const { ask_id } = await asked('make all');
     const prompt = await hive.prompts.get(ask_id);
-    expect(prompt).toMatchObject({ kind: 'permission', dialog: true, question: 'Run make all?' });
+    const [question, context] = agent.shown?.('make all') ?? ['Run make all?', '    make all\n'];
+    expect(prompt).toMatchObject({ kind: 'permission', dialog: true, question });
     expect(prompt.blocked_since).not.toBeNull();
-    expect(prompt.context).toContain('    make all\n');
+    expect(prompt.context).toContain(context);
   });
 
   test('allowed at a desk, it is allowed, and the receipt says that this was handed over', async () => {
@@ -104,13 +105,15 @@ describe.each(CARRIERS)('a permission over $name', ({ begin, tool }) => {
   });
 
   test.each(['context', 'question', 'fingerprint'])(
-    'an allow of a prompt whose %s somebody has changed is refused, and the human is told',
+    'an allow of a prompt whose %s somebody has changed is refused, or left to its client, and the human is told',
     async (column) => {
       const { ask_id, outcome } = await asked('rm -rf ~');
       forge(store, ask_id, column, 'make');
       await answerDialog(hive, ask_id, agent.labels.allow);
-      expect(await outcome).toBe('refused');
-      expect(await noticesOf(hive)).toContainEqual(expect.stringContaining(`${ask_id} does not show`));
+      const isLeft = agent.leaves === column;
+      if (!isLeft) expect(await outcome).toBe('refused');
+      const told = isLeft ? 'still open there' : `${ask_id} does not show`;
+      await eventually(async () => (await noticesOf(hive)).some((text) => text.includes(told)));
     },
   );
 

@@ -1,13 +1,20 @@
-/** Dialogs of Codex itself, its questions and the permission of a command, answered at a desk through its control socket. */
+/** Dialogs of Codex itself, its questions and the permission of a command or an edit, answered at a desk through its control socket. */
+import { writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Prompt } from '../../src/domain/prompts.ts';
+import { editToolsAt } from '../../src/infrastructure/platform/edits.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
 import {
   type AppServer,
   asksCommand,
+  asksEdit,
+  editItem,
+  FILES,
   type Message,
+  PATCH,
   RECORDED,
   startAppServer,
 } from '../support/codex-app-server.ts';
@@ -140,27 +147,28 @@ describe('a question that Codex asks by itself', () => {
   });
 });
 
+/** A daemon whose thread has these items, and shows these dialogs until they are answered. */
+function showing(dialogs: readonly Message[], items: readonly object[] = []) {
+  const decisions: unknown[] = [];
+  const result = {
+    thread: { status: { type: 'active', activeFlags: ['waitingOnApproval'] } },
+    initialTurnsPage: { data: [{ items }] },
+  };
+  const reply = ({ id, method, result: given }: Message): object | readonly object[] => {
+    if (method === 'initialize') return { result: {} };
+    if (method === 'thread/loaded/list') return [threads ?? {}];
+    if (method === 'thread/resume') return [{ id, result }, ...dialogs];
+    decisions.push([id, given?.['decision']]);
+    return [{ method: 'serverRequest/resolved', params: { requestId: id } }];
+  };
+  return { decisions, reply };
+}
+
 describe('the permission of a command that Codex asks for', () => {
   const PERMISSION = recordedEvent('codex/PermissionRequest-Bash.json');
-  const OPEN = {
-    result: { thread: { status: { type: 'active', activeFlags: ['waitingOnApproval'] } } },
-  };
-
-  /** A daemon whose thread shows these dialogs until they are answered. */
-  function showing(...dialogs: Message[]) {
-    const decisions: unknown[] = [];
-    const reply = ({ id, method, result }: Message): object | readonly object[] => {
-      if (method === 'initialize') return { result: {} };
-      if (method === 'thread/loaded/list') return [threads ?? {}];
-      if (method === 'thread/resume') return [{ id, ...OPEN }, ...dialogs];
-      decisions.push([id, result?.['decision']]);
-      return [{ method: 'serverRequest/resolved', params: { requestId: id } }];
-    };
-    return { decisions, reply };
-  }
 
   async function asks(dialogs: readonly Message[]) {
-    const { decisions, reply } = showing(...dialogs);
+    const { decisions, reply } = showing(dialogs);
     const found = await scene(reply);
     expect(await found.hook(PERMISSION)).toBe('');
     const [prompt = expect.fail()] = await found.prompts();
@@ -200,11 +208,96 @@ describe('the permission of a command that Codex asks for', () => {
   });
 
   test('of a subagent, of another tool, or of a thread that the daemon does not host, is not offered this way', async () => {
-    const { reply } = showing();
+    const { reply } = showing([]);
     const { hook, prompts } = await scene(reply);
     expect(await hook({ ...PERMISSION, agent_id: 'agent-1' })).toBe('');
     expect(await hook({ ...PERMISSION, tool_name: 'mcp__shop__pay' })).toBe('');
     expect(await hook(PERMISSION, { codexHosts: async () => false })).toBe('');
     expect(await prompts()).toEqual([]);
+  });
+});
+
+describe('the permission of an edit that Codex asks for', () => {
+  const PERMISSION = recordedEvent('codex/PermissionRequest-apply_patch.json');
+
+  /** An edit that waits in the daemon, at a desk; `items`: those of its thread, `asks`: the facts of its request. */
+  async function asks({
+    items,
+    asks: facts = {},
+  }: {
+    items?: (folder: string) => object[];
+    asks?: object;
+  } = {}) {
+    const folder = tempFolder();
+    for (const [name, text] of Object.entries(FILES)) writeFileSync(join(folder, name), text);
+    const transcript_path = join(folder, 'rollout.jsonl');
+    writeFileSync(transcript_path, '{"type":"session_meta","payload":{"cli_version":"0.169.0"}}');
+    const own = editItem(folder, 'call-2');
+    const dialogs = [asksEdit('call-1', 4), asksEdit('call-2', 5, { ...facts })];
+    const { decisions, reply } = showing(dialogs, items?.(folder) ?? [own]);
+    const found = await scene(reply);
+    const event = { ...PERMISSION, cwd: folder, transcript_path, tool_input: { command: PATCH } };
+    const printed = await found.hook(event, {
+      editTools: async (cwd) => editToolsAt(cwd),
+      codexItems: async () => [own],
+    });
+    expect(printed).toBe('');
+    const [prompt = expect.fail()] = await found.prompts();
+    return { ...found, folder, event, decisions, prompt };
+  }
+
+  test('is allowed, and the human is told if its effect is not what was displayed', async () => {
+    const { hive, hook, folder, event, decisions, prompt } = await asks();
+    expect(prompt.context).toContain(`Directory: ${folder}`);
+    await answerDialog(hive, prompt.ask_id, 'Allow');
+    await eventually(() => decisions.length > 0);
+    expect(decisions).toEqual([[5, 'accept']]);
+    expect(await noticesOf(hive)).toEqual([]);
+    writeFileSync(join(folder, 'known.txt'), 'something else');
+    await hook({ ...event, hook_event_name: 'PostToolUse' }, { editTools: async (cwd) => editToolsAt(cwd) });
+    expect(await noticesOf(hive)).toEqual([
+      expect.stringContaining('did not make the change that you allowed'),
+    ]);
+  });
+
+  test('is refused, and its words come with the next hook', async () => {
+    const { hive, hook, event, decisions, prompt } = await asks();
+    await answerDialog(hive, prompt.ask_id, 'Deny', 'write a test first');
+    await eventually(() => decisions.length > 0);
+    expect(decisions).toEqual([[5, 'decline']]);
+    const after = { ...event, hook_event_name: 'PostToolUse', tool_response: '' };
+    await eventually(async () => (await hook(after)).includes('write a test first'));
+  });
+
+  test.each<[string, Parameters<typeof asks>[0], ((folder: string) => void)?]>([
+    ['if its item would make another change', { items: (folder) => [editItem(folder, 'call-2', [])] }],
+    ['if Codex does not show its item', { items: () => [] }],
+    ['if the request has anything that was not displayed', { asks: { grantRoot: '/' } }],
+    ['if a file has changed', {}, (folder) => writeFileSync(join(folder, 'known.txt'), 'a\nb\nd\n')],
+    [
+      'if a file has more lines now',
+      {},
+      (folder) => writeFileSync(join(folder, 'known.txt'), 'a\nb\nc\nd\n'),
+    ],
+  ])('is left to the terminal %s, and its human is told', async (_, scene, change) => {
+    const { hive, folder, decisions, prompt } = await asks(scene);
+    change?.(folder);
+    await answerDialog(hive, prompt.ask_id, 'Allow');
+    await eventually(async () => (await noticesOf(hive)).length > 0);
+    expect(await noticesOf(hive)).toEqual([
+      expect.stringContaining('still open there: Apply a patch to made.txt'),
+    ]);
+    expect(decisions).toEqual([]);
+  });
+
+  test('is not offered this way unless Codex reports the same changes, and none of a subagent', async () => {
+    const { hook, event, prompts, prompt } = await asks();
+    const surroundings = { editTools: async (cwd: string) => editToolsAt(cwd), codexItems: async () => [] };
+    await hook(event, surroundings);
+    await hook(
+      { ...event, agent_id: 'agent-1' },
+      { ...surroundings, codexItems: async () => [editItem(event.cwd, 'call-2')] },
+    );
+    expect((await prompts()).map(({ ask_id }) => ask_id)).toEqual([prompt.ask_id]);
   });
 });

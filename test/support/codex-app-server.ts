@@ -28,7 +28,48 @@ export const RECORDED = JSON.parse(
   refusals: { when: string; error: object }[];
   dialog: { from: string; message: Message }[];
   permission: Message & { params: Record<string, unknown> };
+  edit: {
+    request: Message & { params: Record<string, unknown> };
+    item: Record<string, unknown> & { changes: Record<string, unknown>[] };
+  };
 };
+
+/** The patch whose permission was recorded, by its model; the files are `FILES`. */
+export const PATCH = [
+  '*** Begin Patch',
+  '*** Add File: made.txt',
+  '+one',
+  '+',
+  '*** Update File: known.txt',
+  '@@',
+  ' a',
+  '-b',
+  '+B',
+  '*** Delete File: gone.txt',
+  '*** Update File: old.txt',
+  '*** Move to: sub/new.txt',
+  '@@',
+  '-x',
+  '+y',
+  '*** End Patch',
+].join('\n');
+export const FILES = { 'known.txt': 'a\nb\nc\n', 'gone.txt': 'gone\n', 'old.txt': 'x\n' } as const;
+
+/** An item of its thread: an edit that is about to make these changes, by default the recorded ones, in this folder. */
+export function editItem(
+  folder: string,
+  id: string,
+  changes: readonly object[] = RECORDED.edit.item.changes,
+): Record<string, unknown> {
+  const item = { ...RECORDED.edit.item, id, changes };
+  return JSON.parse(JSON.stringify(item).replaceAll('/home/user/project', folder));
+}
+
+/** Its request for the permission of an edit. */
+export function asksEdit(itemId: string, id: number, facts: Record<string, unknown> = {}): Message {
+  const { request } = RECORDED.edit;
+  return { ...request, id, params: { ...request.params, itemId, ...facts } };
+}
 
 /** Its request for the permission to run a command, with other facts where they are given. */
 export function asksCommand(command: string, id: number, facts: Record<string, unknown> = {}): Message {

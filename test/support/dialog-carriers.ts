@@ -2,10 +2,12 @@
  * Agents that ask for a permission, each over another carrier: the hooks of Claude Code and of Codex, the control socket of Codex,
  * ACP, opencode, and Emacs for the packages that run in it. All of them are real but for the agent itself.
  */
+import { writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { type OpenedHive, openHive } from '../../src/open-hive.ts';
+import { join } from 'node:path';
+import { hookMachine, type OpenedHive, openHive } from '../../src/open-hive.ts';
 import { beginAcp, permission, selected } from './acp.ts';
-import { asksCommand, startAppServer } from './codex-app-server.ts';
+import { asksCommand, asksEdit, editItem, startAppServer } from './codex-app-server.ts';
 import { openDesk } from './dialogs.ts';
 import { prefer, recordingLog, SEAT } from './hive.ts';
 import { type Client, fire, recordedEvent, said } from './hooks.ts';
@@ -22,6 +24,10 @@ export type Outcome = 'allowed' | 'refused' | 'nothing';
 export interface DialogAgent {
   /** The options at the desk that allow this once, and refuse. */
   labels: { allow: string; refuse: string };
+  /** The question and a part of its context, if that is not the command. */
+  shown?: (command: string) => [question: string, context: string];
+  /** The column of a prompt with which an allow is left to the client if it is not what was displayed, because a file may have changed. */
+  leaves?: string;
   /** Asks whether it may run a command. The outcome comes once the hive has told it something. */
   ask(command: string): Promise<{ outcome: Promise<Outcome> }>;
   /** The person allows the open dialog where the client shows it. */
@@ -71,52 +77,81 @@ function hooksOf(name: string, recorded: Record<string, unknown>, client: Client
   };
 }
 
-/** The dialog of its terminal, which the daemon shows to every client of the thread; the hook has ended. */
-const CODEX_DAEMON: DialogCarrier = {
-  name: "Codex's control socket",
-  tool: 'Bash',
-  async begin(hive, hook = {}) {
-    const open = new Map<number, { command: string; end: (outcome: Outcome) => void }>();
-    const daemon = await startAppServer(tempFolder(), ({ id = 0, method, result }) => {
-      if (method === 'initialize') return { result: {} };
-      if (method === 'thread/loaded/list') return { result: { data: [CODEX['session_id']] } };
-      if (method === 'thread/resume')
-        return [
-          { id, result: { thread: { status: { type: 'active', activeFlags: ['waitingOnApproval'] } } } },
-          ...[...open].map(([own, { command }]) => asksCommand(command, own)),
-        ];
-      open.get(id)?.end(outcomeOf(result?.['decision'] === 'accept'));
-      open.delete(id);
-      return [{ method: 'serverRequest/resolved', params: { requestId: id } }];
-    });
-    const env = { ...trusting({ seats: [SEAT] }), CODEX_HOME: daemon.home };
-    const desk = await openHive({ store: hive.store.name, env, log: recordingLog() });
-    whenFinished(() => desk.close());
-    desk.startCodexAnswers();
-    const seat = await desk.desks.open({ seat: `ada@${hostname()}`, pid: process.pid, client: 'test' });
-    whenFinished(() => seat.close());
-    const surroundings = { ...hook.surroundings, machine: hostname(), codexHosts: async () => true };
-    const from: Client = { client: 'codex', surroundings };
-    let id = 10;
-    return {
-      labels: { allow: 'Allow', refuse: 'Deny' },
-      ask: async (command) => {
-        id += 1;
-        const { promise: outcome, resolve: end } = Promise.withResolvers<Outcome>();
-        const tool_input = { ...(CODEX['tool_input'] as object), command };
-        const printed = said(await fire(hive, { ...CODEX, tool_input }, from));
-        const decision = printed?.hookSpecificOutput?.['decision'] as { behavior?: string } | undefined;
-        if (decision === undefined) open.set(id, { command, end });
-        else end(outcomeOf(decision.behavior === 'allow'));
-        return { outcome };
-      },
-      async allowThere() {
+/** A dialog of its terminal, which the daemon shows to every client of the thread; the hook has ended. */
+function daemonOf(name: string, tool: string, isEdit: boolean): DialogCarrier {
+  return {
+    name,
+    tool,
+    async begin(hive, hook = {}) {
+      const folder = tempFolder();
+      const transcript_path = join(folder, 'rollout.jsonl');
+      writeFileSync(transcript_path, '{"type":"session_meta","payload":{"cli_version":"0.169.0"}}');
+      const edits = { cwd: folder, transcript_path, tool_name: tool };
+      const recorded = isEdit ? { ...CODEX, ...edits } : CODEX;
+      const open = new Map<number, { command: string; end: (outcome: Outcome) => void }>();
+      /** The command, or an edit that writes it into a new file. */
+      const patchOf = (command: string) => `*** Begin Patch\n*** Add File: made\n+${command}\n*** End Patch`;
+      const itemOf = (id: number, command: string) =>
+        editItem(folder, `call-${id}`, [
+          { path: `${folder}/made`, kind: { type: 'add' }, diff: `${command}\n` },
+        ]);
+      const items = () => [...open].map(([id, { command }]) => itemOf(id, command));
+      const daemon = await startAppServer(tempFolder(), ({ id = 0, method, result }) => {
+        if (method === 'initialize') return { result: {} };
+        if (method === 'thread/loaded/list') return { result: { data: [CODEX['session_id']] } };
+        const thread = { status: { type: 'active', activeFlags: ['waitingOnApproval'] } };
+        if (method === 'thread/resume')
+          return [
+            { id, result: { thread, initialTurnsPage: { data: [{ items: isEdit ? items() : [] }] } } },
+            ...[...open].map(([own, { command }]) =>
+              isEdit ? asksEdit(`call-${own}`, own) : asksCommand(command, own),
+            ),
+          ];
+        open.get(id)?.end(outcomeOf(result?.['decision'] === 'accept'));
         open.delete(id);
-        await fire(hive, { ...CODEX, hook_event_name: 'Stop', tool_input: undefined }, from);
-      },
-    };
-  },
-};
+        return [{ method: 'serverRequest/resolved', params: { requestId: id } }];
+      });
+      const env = { ...trusting({ seats: [SEAT] }), CODEX_HOME: daemon.home };
+      const desk = await openHive({ store: hive.store.name, env, log: recordingLog() });
+      whenFinished(() => desk.close());
+      desk.startCodexAnswers();
+      const seat = await desk.desks.open({ seat: `ada@${hostname()}`, pid: process.pid, client: 'test' });
+      whenFinished(() => seat.close());
+      const { human: _, ...machine } = hookMachine(env);
+      const surroundings = { ...machine, ...hook.surroundings };
+      const from: Client = { client: 'codex', surroundings };
+      let id = 10;
+      return {
+        labels: { allow: 'Allow', refuse: 'Deny' },
+        ...(isEdit
+          ? {
+              leaves: 'context',
+              shown: (command) => ['Apply a patch to made?', `+++ made\n@@ -0,0 +1,1 @@\n+${command}\n`],
+            }
+          : {}),
+        ask: async (command) => {
+          id += 1;
+          const own = id;
+          const { promise: outcome, resolve: end } = Promise.withResolvers<Outcome>();
+          // An edit begins before its hook, a command after it.
+          if (isEdit) open.set(own, { command, end });
+          const tool_input = isEdit
+            ? { command: patchOf(command) }
+            : { ...(CODEX['tool_input'] as object), command };
+          const printed = said(await fire(hive, { ...recorded, tool_input }, from));
+          const decision = printed?.hookSpecificOutput?.['decision'] as { behavior?: string } | undefined;
+          open.set(own, { command, end });
+          if (decision !== undefined) end(outcomeOf(decision.behavior === 'allow'));
+          return { outcome };
+        },
+        async allowThere() {
+          open.delete(id);
+          await fire(hive, { ...recorded, hook_event_name: 'Stop', tool_input: undefined }, from);
+        },
+      };
+    },
+  };
+}
 
 const ACP: DialogCarrier = {
   name: 'ACP',
@@ -211,7 +246,8 @@ const EMACS: DialogCarrier = {
 export const CARRIERS: readonly DialogCarrier[] = [
   hooksOf('hooks of Claude Code', CLAUDE, {}),
   hooksOf('hooks of Codex', CODEX, { client: 'codex' }),
-  CODEX_DAEMON,
+  daemonOf("Codex's control socket", 'Bash', false),
+  daemonOf("Codex's control socket, for an edit", 'apply_patch', true),
   ACP,
   OPENCODE,
   EMACS,

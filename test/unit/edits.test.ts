@@ -32,6 +32,7 @@ function shownIn(
     packed: () => null,
     unpacked: (text: string): string => text,
     compare: unifiedDiff,
+    patched: () => null,
   };
   const client = name === 'apply_patch' ? 'codex' : 'claude-code';
   const version = client === 'codex' ? '0.169.0' : '2.1.330';

@@ -8,7 +8,7 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
 import type { CodexControl } from '../../application/world.ts';
-import { objectIn, type Raw } from '../../domain/json.ts';
+import { objectIn, objectsIn, type Raw } from '../../domain/json.ts';
 import type { Environment } from '../../domain/sources.ts';
 import { codexSocket } from './paths.ts';
 
@@ -28,6 +28,15 @@ export function createCodexControl(env: Environment): CodexControl {
     }
   }
 
+  async function hosts(thread_id: string): Promise<boolean> {
+    if (!existsSync(path)) return false;
+    const listed = await ask({ method: 'thread/loaded/list', params: {} }, (message) => {
+      const threads = message.result?.['data'];
+      return isReply(message, ASKED) ? Array.isArray(threads) && threads.includes(thread_id) : undefined;
+    });
+    return listed === true;
+  }
+
   return {
     interrupt({ thread_id, client_turn_id }) {
       const params = { threadId: thread_id, turnId: client_turn_id };
@@ -36,26 +45,34 @@ export function createCodexControl(env: Environment): CodexControl {
       );
     },
 
-    async hosts(thread_id) {
-      if (!existsSync(path)) return false;
-      const listed = await ask({ method: 'thread/loaded/list', params: {} }, (message) => {
-        const threads = message.result?.['data'];
-        return isReply(message, ASKED) ? Array.isArray(threads) && threads.includes(thread_id) : undefined;
+    hosts,
+
+    async items(thread_id) {
+      let items: readonly Raw[] = [];
+      if (!(await hosts(thread_id))) return items;
+      await ask(joining(thread_id), (message) => {
+        if (!isReply(message, ASKED)) return undefined;
+        items = itemsIn(message);
+        return true;
       });
-      return listed === true;
+      return items;
     },
 
     // A client that joins a thread gets its open dialogs, as its terminal does.
     async answer(thread_id, replyTo) {
       let answered: unknown;
-      const joined = { method: 'thread/resume', params: { threadId: thread_id, excludeTurns: true } };
-      const confirmed = await ask(joined, async (message, send) => {
+      let items: readonly Raw[] = [];
+      const confirmed = await ask(joining(thread_id), async (message, send) => {
         const { id, method, params = {}, error } = message;
-        if (isReply(message, ASKED)) return error === undefined && waits(message) ? undefined : false;
+        if (isReply(message, ASKED)) {
+          items = itemsIn(message);
+          return error === undefined && waits(message) ? undefined : false;
+        }
         if (method === 'serverRequest/resolved')
           return answered !== undefined && params['requestId'] === answered ? true : undefined;
         if (method === undefined || id === undefined || answered !== undefined) return undefined;
-        const result = params['threadId'] === thread_id ? await replyTo({ method, params }) : null;
+        const item = items.find((one) => one['id'] === params['itemId']) ?? null;
+        const result = params['threadId'] === thread_id ? await replyTo({ method, params, item }) : null;
         if (result === null) return undefined;
         answered = id;
         send({ id, result });
@@ -66,6 +83,17 @@ export function createCodexControl(env: Environment): CodexControl {
 
     queue: (message) => queueForCodex(message, env, path),
   };
+}
+
+/** The request that joins a running thread and returns its last turn, with the items in progress, which other requests leave out. */
+function joining(threadId: string): Request {
+  const initialTurnsPage = { limit: 1, itemsView: 'full' };
+  return { method: 'thread/resume', params: { threadId, excludeTurns: true, initialTurnsPage } };
+}
+
+function itemsIn({ result }: Incoming): Raw[] {
+  const turns = objectsIn(objectIn(result?.['initialTurnsPage'])?.['data']);
+  return turns.flatMap(({ items }) => objectsIn(items));
 }
 
 /** Whether a thread that was joined waits for its person; true if Codex does not say. */

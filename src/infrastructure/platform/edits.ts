@@ -3,7 +3,7 @@ import { closeSync, fstatSync, openSync, readFileSync, readlinkSync, readSync, r
 import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deflateSync, inflateSync } from 'node:zlib';
-import { createPatch, OMIT_HEADERS } from 'diff';
+import { applyPatch, createPatch, OMIT_HEADERS } from 'diff';
 import { directoryOfPatch } from '../../domain/codex-patches.ts';
 import { type EditTools, type FileState, versionInTranscript } from '../../domain/edits.ts';
 import { READ_ONLY } from './files.ts';
@@ -29,6 +29,7 @@ export function editToolsAt(cwd: string): EditTools {
     packed,
     unpacked,
     compare: unifiedDiff,
+    patched,
   };
 }
 
@@ -41,6 +42,7 @@ export const EDIT_TOOLS_ELSEWHERE: EditTools = {
   packed,
   unpacked,
   compare: unifiedDiff,
+  patched,
 };
 
 /** In bytes, for a packed text: the store keeps it as long as it keeps the question. */
@@ -168,6 +170,16 @@ export function unifiedDiff(before: string, after: string, context: number): str
     /\n$/,
     '',
   );
+}
+
+function patched(text: string, diff: string): string | null {
+  try {
+    const made = applyPatch(text, diff, { autoConvertLineEndings: false });
+    return made === false ? null : made;
+  } catch {
+    // It is no unified diff.
+    return null;
+  }
 }
 
 /** One hunk that covers everything except the common lines at the beginning and at the end of both texts. */

@@ -53,6 +53,9 @@ export function configureCodex(run: CodexRun): void {
   writeFileSync(join(home, 'hooks.json'), JSON.stringify({ hooks }));
 }
 
+/** Codex offers this model apply_patch as a tool that takes the patch as it is. */
+export const FREEFORM_MODEL = 'gpt-5.5';
+
 /** The settings that make a model on loopback its model. */
 export function providerSettings(url: string, name = 'gpt-fake'): string[] {
   return [
@@ -61,6 +64,9 @@ export function providerSettings(url: string, name = 'gpt-fake'): string[] {
     'check_for_update_on_startup = false',
     '[analytics]',
     'enabled = false',
+    // Otherwise it first asks whether to take a newer model.
+    '[notice.model_migrations]',
+    `${toml(FREEFORM_MODEL)} = "gpt-6-sol"`,
     '[model_providers.fake]',
     'name = "fake"',
     `base_url = ${toml(url)}`,

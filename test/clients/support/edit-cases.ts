@@ -42,6 +42,7 @@ export function claimOf(
       packed: () => null,
       unpacked: (text: string): string => text,
       compare: unifiedDiff,
+      patched: () => null,
     },
     100_000,
   );
