@@ -353,6 +353,24 @@ test('everything that is tapped is at least 44 pixels high', async () => {
   }
 });
 
+test('a chosen option is told from the others without colours', async () => {
+  const options = [{ label: 'Search' }, { label: 'Export' }];
+  const { ask_id } = await ask(inbox.hive, { question: 'Which?', options, multi_select: true });
+  const page = await openPage();
+  await page.emulateMedia({ forcedColors: 'active' });
+  await pair(page, inbox);
+  await page.goto(`${inbox.url}#/ask/${ask_id}`);
+  const option = page.getByRole('button', { name: 'Export' });
+  const looks = async (): Promise<string> => (await option.screenshot()).toString('base64');
+  const before = await looks();
+  await option.tap();
+  await page.getByRole('heading').tap();
+  await eventually(async () => (await looks()) !== before);
+  await option.tap();
+  await page.getByRole('heading').tap();
+  await eventually(async () => (await looks()) === before);
+});
+
 test('nothing moves for whoever wants less motion', async () => {
   const page = await openPage();
   await page.emulateMedia({ reducedMotion: 'reduce' });
