@@ -222,10 +222,11 @@ what was done.  Call THEN when that is stored."
                                                 (plist-get loop :second_session_id))
                               :state state)
    :success (lambda (_)
-              (hive-announce (if (equal state "allowed")
-                                 "%s may continue"
-                               "Muted the pair %s: mentions of each other reach neither")
-                             (hive-loop-text loop))
+              (if (equal state "allowed")
+                  (hive-announce "%s may continue" (hive-loop-text loop))
+                (hive-announce "Muted the pair %s: mentions of each other reach neither (hive mentions allow %s ends that)"
+                               (hive-loop-text loop)
+                               (hive-text-line (string-join (append (plist-get loop :handles) nil) " ") 80)))
               (hive-mentions--fetch-loops))
    :error (hive-announcing 'from-sidecar)))
 

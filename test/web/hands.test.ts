@@ -193,6 +193,11 @@ test('a loop that was stopped needs its human, and is decided on there', async (
   await stopped.getByRole('button', { name: 'Mute this pair' }).click();
   await stopped.waitFor({ state: 'detached' });
   expect(await states()).toEqual(['muted']);
+  await page.getByText('Muted pairs (1)').click();
+  await page.getByText(/are muted: mentions of each other reach neither/).waitFor();
+  await page.getByRole('button', { name: 'Let them continue' }).click();
+  await page.getByText('Muted pairs').waitFor({ state: 'detached' });
+  expect(await states()).toEqual([]);
 });
 
 test('the messages begin with the newest, and whoever reads older ones is left there when one arrives', async () => {

@@ -105,7 +105,11 @@ test.each([
     7_345: ['7345 more are pending, but not on this page. They are loaded once some of these are answered.'],
   };
   expect(
-    notesOf(WaitingScreen({ inbox: { ...read, outbox: [], loops: [], mentions: [] } as unknown as State })),
+    notesOf(
+      WaitingScreen({
+        inbox: { ...read, outbox: [], loops: [], muted: [], mentions: [] } as unknown as State,
+      }),
+    ),
   ).toEqual(sentences[more] ?? []);
 });
 

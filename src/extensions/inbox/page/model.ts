@@ -79,6 +79,8 @@ export interface State {
   mentions: readonly MentionShown[];
   /** The pairs of agents that are stopped at present. */
   loops: readonly LoopShown[];
+  /** The pairs that the human has muted. */
+  muted: readonly LoopShown[];
   outreach: readonly Outreach[];
   outbox: readonly OutboxEntry[];
   /** How often each prompt has changed: a screen that shows it then reads it again. Several may change before a drawing. */
@@ -103,6 +105,7 @@ let state: State = {
   areEarlier: false,
   mentions: [],
   loops: [],
+  muted: [],
   outreach: [],
   outbox: [],
   changes: new Map(),
@@ -222,7 +225,8 @@ const readMentions = ordered(async (show) => {
 
 export const readLoops = ordered(async (show) => {
   const { loops } = await ask<{ loops: LoopShown[] }>('mention/loops');
-  show({ loops: loops.filter(({ state: stopped }) => stopped === 'tripped') });
+  const { tripped = [], muted = [] } = Object.groupBy(loops, ({ state: stopped }) => stopped);
+  show({ loops: tripped, muted });
 });
 
 /** A message, or a prompt that the human typed, ends a loop. */

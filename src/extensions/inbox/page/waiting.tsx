@@ -39,6 +39,7 @@ export function WaitingScreen({ inbox }: { inbox: State }): VNode {
       <More title={WORDS.forOthers(others.length)} prompts={others} queued={queued} />
       <More title={WORDS.snoozed(snoozed.length)} prompts={snoozed} queued={queued} />
       <More title={`${WORDS.sections.ended} (${ended.length})`} prompts={ended} queued={queued} />
+      <Muted loops={inbox.muted} />
       <Notifications inbox={inbox} />
     </>
   );
@@ -77,12 +78,32 @@ function shortFate(fate: Fate): string {
   return fate.state === 'done' && fate.reply.late === true ? WORDS.lateShort : WORDS.lostShort;
 }
 
-/** The loops that were stopped, with what the human can do about each. */
+/** The pairs of agents that are stopped. */
 function Loops({ loops }: { loops: readonly LoopShown[] }): VNode | null {
+  if (loops.length === 0) return null;
+  return (
+    <section aria-label={WORDS.loops}>
+      <Pairs loops={loops} />
+    </section>
+  );
+}
+
+/** The pairs that the human has muted, folded. */
+function Muted({ loops }: { loops: readonly LoopShown[] }): VNode | null {
+  if (loops.length === 0) return null;
+  return (
+    <details class="more">
+      <summary>{WORDS.mutedPairs(loops.length)}</summary>
+      <Pairs loops={loops} />
+    </details>
+  );
+}
+
+/** Pairs of agents, with what the human can do about each. */
+function Pairs({ loops }: { loops: readonly LoopShown[] }): VNode {
   const [body, setBody] = useDraft('message');
   const [, setReplying] = useDraft('reply to');
   const [problem, setProblem] = useState<string | null>(null);
-  if (loops.length === 0) return null;
 
   async function decide(state: LoopDecision, loop: LoopShown): Promise<void> {
     try {
@@ -103,19 +124,23 @@ function Loops({ loops }: { loops: readonly LoopShown[] }): VNode | null {
   }
 
   return (
-    <section aria-label={WORDS.loops}>
+    <>
       <ul class="rows">
         {loops.map((loop) => (
           <li key={`${loop.first_session_id} ${loop.second_session_id}`} class="row">
             <Boundary>
-              <Plain text={WORDS.loop(loop.titles, loop.reason)} />
+              <Plain
+                text={(loop.state === 'muted' ? WORDS.mutedPair : WORDS.loop)(loop.titles, loop.reason)}
+              />
               <p class="actions">
                 <button type="button" onClick={() => void decide('allowed', loop)}>
                   {WORDS.letContinue}
                 </button>
-                <button type="button" onClick={() => void decide('muted', loop)}>
-                  {WORDS.mutePair}
-                </button>
+                {loop.state === 'muted' ? null : (
+                  <button type="button" onClick={() => void decide('muted', loop)}>
+                    {WORDS.mutePair}
+                  </button>
+                )}
                 <button type="button" onClick={() => writeTo(loop.handles)}>
                   {WORDS.writeToThem}
                 </button>
@@ -127,7 +152,7 @@ function Loops({ loops }: { loops: readonly LoopShown[] }): VNode | null {
       <p role="alert" class="problem">
         {problem}
       </p>
-    </section>
+    </>
   );
 }
 

@@ -110,6 +110,9 @@ export const WORDS = {
   loops: 'Stopped loops',
   loop: (titles: readonly string[], reason: string): string =>
     `${titles.join(' and ')} keep replying to each other (${reason}). Their mentions no longer hold or wake them.`,
+  mutedPairs: (count: number): string => `Muted pairs (${count})`,
+  mutedPair: (titles: readonly string[]): string =>
+    `${titles.join(' and ')} are muted: mentions of each other reach neither.`,
   letContinue: 'Let them continue',
   mutePair: 'Mute this pair',
   writeToThem: 'Write to them',
