@@ -225,8 +225,8 @@ const readMentions = ordered(async (show) => {
 
 export const readLoops = ordered(async (show) => {
   const { loops } = await ask<{ loops: LoopShown[] }>('mention/loops');
-  const { tripped = [], muted = [] } = Object.groupBy(loops, ({ state: stopped }) => stopped);
-  show({ loops: tripped, muted });
+  const inState = (wanted: LoopShown['state']) => loops.filter(({ state: stopped }) => stopped === wanted);
+  show({ loops: inState('tripped'), muted: inState('muted') });
 });
 
 /** A message, or a prompt that the human typed, ends a loop. */
