@@ -206,11 +206,11 @@ If TIGHT, none has a line of its own."
                  (if (hive-rpc-true-p prompt :multi_select) (hive-words "e type an answer")
                    (hive-words "RET type an answer")))
                (when (append (plist-get prompt :options) nil) (hive-words "+ add words"))
-               (when (and tight (hive-permission-of-client-p prompt)) (hive-words "A allow by a rule of Hive"))
+               (when (and tight (hive-permission-of-call-p prompt)) (hive-words "A allow by a rule of Hive"))
                (when (hive-prompt-ended-p prompt) (hive-words "C cancel all that have ended"))
                (hive-words "TAB skip") (hive-words "s snooze")
                (hive-words "o open") (hive-words "? keys") (hive-words "q quit")))
-   (if (and (hive-permission-of-client-p prompt) (not tight))
+   (if (and (hive-permission-of-call-p prompt) (not tight))
        ;; A line of its own, like that of what the client offers to allow.
        (concat (propertize " A " 'face 'hive-next-key) " "
                (hive-words "Always allow by a rule of Hive in your trust.json, which you see first")
@@ -419,7 +419,7 @@ cancel) and the questions to which they did it."
                   (setq done (cons 'cancel (hive-cancel-ended))))
                  ((eq key ?o) (hive-next--show shown) (setq done 'leave))
                  ((eq key ??) (setq new t) (hive-next--show-keys shown))
-                 ((and (eq key ?A) (hive-permission-of-client-p prompt)) (hive-rule-for prompt) (setq done 'leave))
+                 ((and (eq key ?A) (hive-permission-of-call-p prompt)) (hive-rule-for prompt) (setq done 'leave))
                  ((memq key '(?q ?\e ?\C-g escape)) (setq done 'leave))
                  (t (setq done (hive-next--stray key))))
               ;; In a minibuffer, C-g goes back to the question.

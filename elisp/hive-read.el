@@ -44,8 +44,14 @@
 
 (defun hive-permission-of-client-p (prompt)
   "Return non-nil if a client, not its agent, asks for the permission PROMPT.
-Rules can answer it.  Nothing waits for an answer once it is closed."
+Nothing waits for an answer once it is closed."
   (and (hive-permission-p prompt) (hive-rpc-true-p prompt :dialog)))
+
+(defun hive-permission-of-call-p (prompt)
+  "Return non-nil if a client asks for the permission PROMPT of one call.
+Rules can answer it, but no plan."
+  (and (hive-permission-of-client-p prompt)
+       (hive-find :label "Allow" (plist-get prompt :options))))
 
 (defun hive-permission-mark (prompt)
   "Return the label of PROMPT if it asks for a permission, or \"\"."

@@ -403,12 +403,16 @@ Within BODY, `shown' are the texts that were shown, in order, and
       ;; The rule that Hive itself would write is in a line of its own, below the client's options.
       (should (string-match-p "  six\n  seven\n 1  Allow: This once\n 2  Allow always: Bash(rm \\*)\n 3  Deny\n A  Always allow by a rule of Hive in your trust\\.json" text)))))
 
-(ert-deftest hive-next-offers-a-rule-only-for-what-a-client-asks ()
-  (let ((agents (append '(:dialog :json-false) hive-next-test-permission)) (ruled nil))
+(ert-deftest hive-next-offers-a-rule-only-for-a-call-that-a-client-asks-for ()
+  (let ((agents (append '(:dialog :json-false) hive-next-test-permission))
+        (plan (append '(:question "Approve this plan?" :options [(:label "Approve") (:label "Keep planning" :refuses t)])
+                      hive-next-test-permission))
+        (ruled nil))
     (cl-letf (((symbol-function 'hive-rule-for) (lambda (prompt) (push prompt ruled))))
-      (hive-next-test-keys (list agents) (list ?A ?q)
-        (should-not (string-search "Always allow by a rule" (car shown)))
-        (should-not ruled))
+      (dolist (other (list agents plan))
+        (hive-next-test-keys (list other) (list ?A ?q)
+          (should-not (string-search "Always allow by a rule" (car shown)))
+          (should-not ruled)))
       (hive-next-test-keys (list hive-next-test-permission) (list ?A)
         (should (= 1 (length ruled)))))))
 
