@@ -74,6 +74,7 @@ export async function sessionOfHook(tx: WriteTx, hook: ReportedHook, report: Tit
   const found = (await knownRoot(tx, hook)) ?? (await newRoot(tx, hook));
   const { first_words, ...titles } = report;
   const root = await retitle(tx, found, found.first_words === null ? report : titles);
+  await goOnAfterResume(tx, hook, root);
   const own = event.agent_id === null ? root : await subagent(tx, hook, event.agent_id, root);
   if (own.state !== 'ended' && !isFresh(own, event, tx.now))
     await tx.sessions.touchByHook(own.session_id, tx.now);
@@ -316,12 +317,28 @@ async function ownerOf(tx: WriteTx, { ask_ids: [ask_id = ''] }: Waited, ended: S
   return (prompt && (await tx.sessions.get(prompt.session_id))) ?? ended;
 }
 
-/** The subagents in the background of a session that `root` continues are reported under the new id, and not again as started. */
+/** The subagents in the background of the session that was left in the terminal for `root`. */
+async function goOnAfterResume(
+  tx: WriteTx,
+  { event: { name, reason, pid }, surroundings: { machine }, processes }: ReportedHook,
+  root: Session,
+): Promise<void> {
+  if (name !== 'SessionStart' || reason !== 'resume' || pid === null) return;
+  const left = await tx.sessions.lastHookedOfProcess(machine, pid);
+  if (left === undefined || left.session_id === root.session_id) return;
+  if (!(await isReused(tx, left, processes))) await goOnBelow(tx, left, root);
+}
+
+/** These subagents are reported under the id of the next session, `root`, and not again as started. */
 async function goOnBelow(tx: WriteTx, { session_id }: Session, root: Session): Promise<void> {
   for (const child of await tx.sessions.childrenOf(session_id)) {
     if (hostOf(child) !== session_id || child.source !== 'bg') continue;
     const agent_id = child.session_id.slice(subagentId(session_id, '').length);
-    const next = await startSubagent(tx, agent_id, { ...root, source: 'bg' }, child.client_title, child);
+    // It has been there before if its person resumes one session after the other.
+    const known = await tx.sessions.get(subagentId(root.session_id, agent_id));
+    const next = known
+      ? await reopenSession(tx, known)
+      : await startSubagent(tx, agent_id, { ...root, source: 'bg' }, child.client_title, child);
     await takeOver(tx, child, next);
     await endSession(tx, child, { goes_on: true });
   }
@@ -373,7 +390,8 @@ export const recordSessionState: HookHandler = async ({ tx, event, session, surr
     const next = await nextInBackground(tx, event, session, surroundings);
     // The next session takes over unread deliveries.
     const cleared = event.reason === 'clear';
-    const ended = await endSession(tx, session, { goes_on: cleared || next !== null, cleared });
+    const is_left = cleared || event.reason === 'resume';
+    const ended = await endSession(tx, session, { goes_on: cleared || next !== null, is_left });
     if (next !== null) await goOnInBackground(tx, ended, next, surroundings);
   } else {
     await recordSession(tx, 'session/changed', { ...session, state });

@@ -488,18 +488,18 @@ export async function renamed(tx: WriteTx, session: Session, name?: string | nul
 }
 
 /**
- * Ends a session and its subagents. Its prompts stay answerable until another session continues it or it is resumed. After /clear
- * its subagents in the background go on.
+ * Ends a session and its subagents. Its prompts stay answerable until another session continues it or it is resumed. `is_left`:
+ * its client has opened another one, in which its subagents in the background go on.
  */
 export async function endSession(
   tx: WriteTx,
   session: Session,
-  { goes_on = false, cleared = false }: { goes_on?: boolean; cleared?: boolean } = {},
+  { goes_on = false, is_left = false }: { goes_on?: boolean; is_left?: boolean } = {},
 ): Promise<Session> {
   if (session.state === 'ended') return session;
   for (const child of await tx.sessions.childrenOf(session.session_id)) {
     // A child with a process of its own ends when that process does.
-    if (child.pid === null && !(cleared && child.source === 'bg')) await endSession(tx, child);
+    if (child.pid === null && !(is_left && child.source === 'bg')) await endSession(tx, child);
   }
   await markOrphaned(tx, session.session_id, true);
   await reconcileUnreported(tx, session);

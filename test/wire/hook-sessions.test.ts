@@ -61,8 +61,15 @@ describe('/clear and /resume in the terminal of Claude Code', () => {
   });
 
   test.each([
-    ['the end is reported', [end, cleared]],
-    ['the end is not reported', [cleared]],
+    ['/clear', [end, cleared]],
+    ['/clear, whose end is not reported', [cleared]],
+    [
+      '/resume',
+      [
+        { ...end, reason: 'resume' },
+        { ...cleared, source: 'resume' },
+      ],
+    ],
   ])(
     'a subagent in the background goes on under the new id, and so does the permission that it waits for: %s',
     async (_, events) => {
@@ -95,6 +102,26 @@ describe('/clear and /resume in the terminal of Claude Code', () => {
       expect((await now()).collected_at).toEqual(expect.any(String));
     },
   );
+
+  test('a subagent in the background goes on in each session that is resumed in the terminal', async () => {
+    const hive = await openTestHive();
+    const began = { ...prompt, hook_event_name: 'SubagentStart', agent_id: 'helper', agent_type: 'x' };
+    const tool_response = { isAsync: true, status: 'async_launched', agentId: 'helper' };
+    const launched = { ...prompt, hook_event_name: 'PostToolUse', tool_name: 'Agent', tool_response };
+    const resumed = { ...cleared, source: 'resume' };
+    const left = { ...end, reason: 'resume' };
+    const back = [
+      { ...left, session_id: SECOND },
+      { ...resumed, session_id: FIRST },
+    ];
+    for (const event of [start, prompt, began, launched, left, resumed]) await fire(hive, event ?? {});
+    const asked = await ask(hive, { question: 'still open?' }, `${SECOND}:helper`);
+    for (const event of back) await fire(hive, event);
+    expect(await hive.sessions.find(`${SECOND}:helper`)).toMatchObject({ state: 'ended' });
+    expect(await hive.sessions.find(`${FIRST}:helper`)).toMatchObject({ state: 'active', source: 'bg' });
+    const now = await hive.prompts.get(asked.ask_id);
+    expect(now).toMatchObject({ session_id: `${FIRST}:helper`, orphaned: false });
+  });
 
   test('the session after /clear keeps the given name, even if the end of the first was not reported', async () => {
     const env = { HIVE_AGENT: 'frontend-tests' };
