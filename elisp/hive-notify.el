@@ -47,6 +47,7 @@ It is counted and listed all the same.")
 
 (defvar hive-notify--spoke 0 "When a line was last shown.")
 (defvar hive-notify--said nil "The line that was last shown.")
+(defvar hive-notify--announced nil "The questions that this line announces, if any.")
 
 (defconst hive-notify--busy-interval 0.3
   "Seconds between two checks whether a busy human is free.")
@@ -136,17 +137,19 @@ LINE is a function that makes it for a text of a given width, at least 20."
     (cond ((not (or hive-notify--arrived hive-notify--answered hive-notify--lines)))
           ((or (hive-notify-busy-p) (hive-notify--unread-p))
            ;; In hours of typing this grows no longer than what still waits.
-           (setq hive-notify--arrived (hive-notify--fresh))
+           (setq hive-notify--arrived (hive-notify--fresh hive-notify--arrived))
            (hive-notify--soon hive-notify--busy-interval))
           ;; An earlier line must not be replaced before it can be read.
           ((> breath 0) (hive-notify--soon breath))
-          (t (let ((line (cond ((length> hive-notify--answered hive-notify--several)
-                                (hive-notify--answers))
-                               (hive-notify--lines (hive-notify--line))
-                               (hive-notify--answered (hive-notify--answers))
-                               (t (prog1 (hive-notify--arrival)
-                                    (setq hive-notify--arrived nil))))))
-               (when line (hive-notify--utter line))
+          (t (let* ((arrived nil)
+                    (line (cond ((length> hive-notify--answered hive-notify--several)
+                                 (hive-notify--answers))
+                                (hive-notify--lines (hive-notify--line))
+                                (hive-notify--answered (hive-notify--answers))
+                                (t (setq arrived hive-notify--arrived)
+                                   (prog1 (hive-notify--arrival)
+                                     (setq hive-notify--arrived nil))))))
+               (when line (hive-notify--utter line arrived))
                (hive-notify--soon 0))))))
 
 (defun hive-notify--line ()
@@ -167,11 +170,20 @@ LINE is a function that makes it for a text of a given width, at least 20."
       (setq hive-notify--answered nil)
       (hive-words "%d answers are stored" count))))
 
-(defun hive-notify--utter (line)
-  "Show LINE now."
+(defun hive-notify--utter (line announced)
+  "Show LINE now, which announces the questions ANNOUNCED."
   (setq hive-notify--spoke (hive-now)
-        hive-notify--said line)
+        hive-notify--said line
+        hive-notify--announced announced)
   (message "%s" line))
+
+(defun hive-notify--retract ()
+  "Clear an announcement that is still shown when none of its questions waits."
+  (when (and hive-notify--announced
+             (equal (current-message) hive-notify--said)
+             (not (hive-notify--fresh hive-notify--announced)))
+    (setq hive-notify--announced nil)
+    (message nil)))
 
 ;;;; Announcing questions and problems
 
@@ -190,19 +202,19 @@ LINE is a function that makes it for a text of a given width, at least 20."
                            (plist-get (hive-prompt-at-point) :ask_id)))))
            (window-list-1 nil 'no-minibuffer 'visible)))
 
-(defun hive-notify--fresh ()
-  "Return the questions that are still to be announced, newest first.
+(defun hive-notify--fresh (questions)
+  "Return the questions among QUESTIONS that are still to be announced.
 Leave out those that are already settled or answered, and those that the
 human has snoozed or opened in the meantime."
   (seq-filter (lambda (prompt)
                 (let ((now (hive-model-prompt (plist-get prompt :ask_id))))
                   (and now (hive-prompt-unanswered-p now) (not (hive-prompt-snoozed-p now))
                        (not (hive-notify--displayed-p now)))))
-              hive-notify--arrived))
+              questions))
 
 (defun hive-notify--arrival ()
   "Return a line about the questions that arrived, or nil."
-  (let* ((fresh (reverse (hive-notify--fresh)))
+  (let* ((fresh (reverse (hive-notify--fresh hive-notify--arrived)))
          (first (car (sort (copy-sequence fresh) #'hive-prompt-before-p)))
          (others (1- (length fresh))))
     (when first
@@ -228,6 +240,7 @@ human has snoozed or opened in the meantime."
                    (hive-text-line (hive-outbox-entry-text entry) 200))))
 
 (add-hook 'hive-arrived-functions #'hive-notify--announce)
+(add-hook 'hive-changed-hook #'hive-notify--retract)
 (add-hook 'hive-sidecar-state-hook #'hive-notify--sidecar)
 (add-hook 'hive-outbox-rejected-functions #'hive-notify--rejected)
 

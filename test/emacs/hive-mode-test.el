@@ -70,6 +70,27 @@
     (should (equal 79 (string-width (hive-notify--arrival))))
     (should (string-search " (and 1 more)" (hive-notify--arrival)))))
 
+(ert-deftest hive-notify-clears-an-announcement-whose-questions-are-answered-elsewhere ()
+  (hive-test-with-desk nil
+    (let ((shown nil) (now (hive-now)) (pending (list (hive-test-prompt :ask_id "a") (hive-test-prompt :ask_id "b"))))
+      (cl-letf (((symbol-function 'message)
+                 (lambda (format &rest args) (setq shown (and format (apply #'format-message format args)))))
+                ((symbol-function 'current-message) (lambda () shown))
+                ((symbol-function 'hive-now) (lambda () (cl-incf now hive-notify--breath)))
+                ((symbol-function 'hive-model-prompt) (lambda (id) (hive-find :ask_id id pending))))
+        (let ((hive-notify--arrived (copy-sequence pending))) (hive-notify--speak))
+        (should (string-search "(and 1 more)" shown))
+        (pop pending)
+        (run-hooks 'hive-changed-hook)
+        (should (string-search "asks:" shown))
+        (pop pending)
+        (run-hooks 'hive-changed-hook)
+        (should-not shown)
+        ;; Any other line stays.
+        (let ((hive-notify--lines '("Your build is done"))) (hive-notify--speak))
+        (run-hooks 'hive-changed-hook)
+        (should (equal shown "Your build is done"))))))
+
 (ert-deftest hive-notify-waits-while-the-human-is-busy ()
   (hive-test-with-desk nil
     (let ((said nil) (hive-notify--spoke 0))

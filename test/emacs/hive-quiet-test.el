@@ -16,7 +16,7 @@
            (hive-attention--times nil) (hive-attention--hours-timer nil) (hive-attention--begin-timer nil)
            ;; Preferences of the sidecar would interfere.
            (hive-connected-hook (remq #'hive-attention-send hive-connected-hook)))
-       (cl-letf (((symbol-function 'hive-notify--utter) (lambda (line) (push line told))))
+       (cl-letf (((symbol-function 'hive-notify--utter) (lambda (line _announced) (push line told))))
          (hive-test-connect)
          (unwind-protect (progn ,@body)
            (dolist (timer (list hive-attention--end-timer hive-attention--hours-timer hive-attention--begin-timer))
