@@ -32,6 +32,8 @@ export const RECORDED = JSON.parse(
     request: Message & { params: Record<string, unknown> };
     item: Record<string, unknown> & { changes: Record<string, unknown>[] };
   };
+  /** The permission of a tool of an MCP server, and a form that this server then had filled in. */
+  tool: { permission: Message; form_of_its_server: Message };
 };
 
 /** The patch whose permission was recorded, by its model; the files are `FILES`. */

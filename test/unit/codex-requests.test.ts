@@ -139,3 +139,8 @@ describe('the permission of an edit', () => {
     expect(directoryOfChanges(patch, changes)).toBeNull();
   });
 });
+
+test('one about a tool of an MCP server cannot be told from a form of that server, so none is read', () => {
+  const { permission, form_of_its_server } = RECORDED.tool;
+  expect(form_of_its_server).toEqual({ ...permission, id: form_of_its_server.id });
+});
