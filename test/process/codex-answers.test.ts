@@ -220,6 +220,12 @@ describe('the permission of a command that Codex asks for', () => {
 describe('the permission of an edit that Codex asks for', () => {
   const PERMISSION = recordedEvent('codex/PermissionRequest-apply_patch.json');
 
+  /** Changes of the same files, one of them to another text. */
+  const OTHER = RECORDED.edit.item.changes.map((change) => ({
+    ...change,
+    diff: String(change['diff']).replace('+B', '+C'),
+  }));
+
   /** An edit that waits in the daemon, at a desk; `items`: those of its thread, `asks`: the facts of its request. */
   async function asks({
     items,
@@ -270,7 +276,7 @@ describe('the permission of an edit that Codex asks for', () => {
   });
 
   test.each<[string, Parameters<typeof asks>[0], ((folder: string) => void)?]>([
-    ['if its item would make another change', { items: (folder) => [editItem(folder, 'call-2', [])] }],
+    ['if its item would make another change', { items: (folder) => [editItem(folder, 'call-2', OTHER)] }],
     ['if Codex does not show its item', { items: () => [] }],
     ['if the request has anything that was not displayed', { asks: { grantRoot: '/' } }],
     ['if a file has changed', {}, (folder) => writeFileSync(join(folder, 'known.txt'), 'a\nb\nd\n')],
