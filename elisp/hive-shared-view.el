@@ -355,11 +355,15 @@ A later fetch replaces this one."
              (funcall then page)
              (catch-up))
      :problem (lambda (_sentence err)
-                (setq hive-shared--stale t)
-                (unless (eq 'disconnected (plist-get err :name))
+                (unless (or hive-shared--stale (eq 'disconnected (plist-get err :name)))
                   (hive-announce "Hive could not fetch the messages: %s"
                                  (hive-text-line (plist-get err :text) 200)))
-                (catch-up)))))
+                (setq hive-shared--stale t)
+                (catch-up)
+                (let ((buffer (current-buffer)))
+                  (hive-rpc-again err (lambda ()
+                                        (hive-in-buffer buffer
+                                          (when hive-shared--stale (hive-shared-refresh))))))))))
 
 ;;;; The last messages
 

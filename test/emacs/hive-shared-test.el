@@ -159,6 +159,23 @@
     (should (equal (hive-shared-test-bodies) '("before" "meanwhile")))
     (should (equal (hive-shared-draft) "my draft"))))
 
+(ert-deftest hive-shared/messages-that-could-not-be-fetched-are-fetched-again ()
+  (hive-shared-test-with
+    (hive-shared-test-post "once")
+    (let ((hive-rpc--again-seconds 0.01)
+          (request (symbol-function 'hive-rpc-request))
+          (failures 0))
+      (cl-letf (((symbol-function 'hive-rpc-request)
+                 (lambda (method params &rest keys)
+                   (if (not (and (eq method 'message/list) (< failures 2)))
+                       (apply request method params keys)
+                     (setq failures (1+ failures))
+                     (funcall (plist-get keys :error)
+                              (list :code (alist-get 'transient hive-rpc-codes) :text "the store is busy"))))))
+        (hive-shared-test-open)
+        (hive-test-wait 5 (equal '("once") (hive-shared-test-bodies)))
+        (should (= 2 failures))))))
+
 (ert-deftest hive-shared/a-gap-reloads-the-buffer ()
   (hive-shared-test-with
     (let ((hive-shared-limit 10))
