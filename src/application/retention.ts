@@ -11,7 +11,7 @@ import type { Aging, PruneCounts, ReadTx, Store } from './ports.ts';
 import { storeSettings } from './settings.ts';
 import type { Logger } from './world.ts';
 
-/** What is removed with age, in the order of removal: a record comes before the records that it refers to. */
+/** The kinds of records that age removes, in the order of removal: a record comes before the records that it refers to. */
 const KINDS = [
   'prompts',
   'messages',

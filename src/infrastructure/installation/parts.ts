@@ -112,7 +112,7 @@ export function isAsWritten(text: string, receipt: Receipt | null): boolean {
   return receipt?.hash === hashOf(text);
 }
 
-/** What a new file begins with, before our part is added. */
+/** The content of a new file before our part is added. */
 function start({ path }: Part, empty: string | null, base: string | null): TextEdit[] {
   if ((base !== null && empty === null) || !path.endsWith('.json')) return [];
   return [{ offset: 0, removed: empty ?? '', inserted: '{\n}\n' }];
