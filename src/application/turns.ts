@@ -389,13 +389,14 @@ export const beginTurns: HookHandler = async (context) => {
   const kind = KINDS[event.name];
   const running = await tx.turns.current(session_id);
   const current = running === undefined ? null : whereNow(running, event);
-  if (kind === undefined) {
-    if (current !== null && showsThatNothingRuns(event)) await endAsFound(context, current, event.name);
-    return null;
-  }
   const { client_turn_id } = event;
   const named =
     client_turn_id === null ? null : ((await tx.turns.byClientTurn(session_id, client_turn_id)) ?? null);
+  if (kind === undefined) {
+    const isLate = named !== null && named.turn_id !== current?.turn_id;
+    if (current !== null && !isLate && showsThatNothingRuns(event)) await endAsFound(context, current);
+    return null;
+  }
   const last = current ?? (await tx.turns.last(session_id)) ?? null;
   const meaning = meaningOf({ kind, client_turn_id }, { current, named, last });
   if (meaning.kind === 'begin' || meaning.kind === 'continue') {
@@ -416,10 +417,11 @@ function showsThatNothingRuns({ name, reason, raw }: HookEvent): boolean {
   return name === 'Notification' && raw['notification_type'] === 'idle_prompt';
 }
 
-async function endAsFound({ tx, surroundings }: HookContext, turn: Turn, name: string): Promise<void> {
+async function endAsFound({ tx, event, surroundings }: HookContext, turn: Turn): Promise<void> {
   const end = await endFromTranscript(tx, turn, surroundings.readTail);
-  if (end !== null) await recordTurnEnd(tx, turn, end);
-  else if (name === 'SessionStart') await recordTurnEnd(tx, turn, ENDED_WITH_SESSION);
+  // The Stop of a turn whose client is idle may have been lost, as with a server that was away.
+  const without = event.name === 'SessionStart' ? ENDED_WITH_SESSION : ENDED_UNKNOWN;
+  await recordTurnEnd(tx, turn, end ?? without);
 }
 
 /** How a turn ended when no hook reported its end before the next one began. */

@@ -124,7 +124,7 @@ export type TurnEnd =
     };
 
 const BY_NOBODY = { state: 'aborted', by: null, via: null, note: null } as const;
-/** Another turn began, and it is not known how this one ended. */
+/** Another turn began, or the client is idle, and it is not known how this one ended. */
 export const ENDED_UNKNOWN: TurnEnd = { ...BY_NOBODY, abort_reason: 'unknown' };
 /** The client's transcript shows that a new turn displaced it. */
 export const REPLACED: TurnEnd = { ...BY_NOBODY, abort_reason: 'replaced' };
@@ -299,7 +299,7 @@ const ABORTED: Readonly<Record<AbortReason, (by: string) => string>> = {
   interrupted: (by) => `task interrupted ${by}`,
   replaced: () => 'task aborted: replaced by a new task',
   ended: () => 'task aborted: its session ended',
-  unknown: () => 'task aborted: a new task began, and nothing says how this one ended',
+  unknown: () => 'task ended, and nothing says how',
 };
 
 /** A sentence about the state of a turn. */

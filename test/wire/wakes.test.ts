@@ -22,7 +22,7 @@ import { fire, recordedEvent, recordedSequence, said } from '../support/hooks.ts
 import { closedAtEnd } from '../support/lifetime.ts';
 import { actorOf, join, post } from '../support/messages.ts';
 import { tempStore } from '../support/temp.ts';
-import { claude, SESSION } from '../support/turns.ts';
+import { claude, endsOf, SESSION } from '../support/turns.ts';
 import { eventually } from '../support/wait.ts';
 
 const SEAT = 'ada@test';
@@ -93,6 +93,19 @@ describe('a waiter', () => {
       await tx.events.append({ type: 'turn/changed', session_id: SESSION, subject: null, data: {} });
     });
     expect(await waiter).toContain('is answered');
+  });
+
+  test('wakes an agent whose Stop was lost once its client says that it is idle', async () => {
+    const idle = { notification_type: 'idle_prompt', message: 'Claude is waiting for your input' };
+    await claude(hive).prompt('p2');
+    const waiter = wait();
+    await answer();
+    // A notification of an earlier turn, which came late.
+    await claude(hive).say('Notification', { ...idle, prompt_id: 'p1' });
+    expect(await stateOf(waiter)).toBe(RUNS);
+    await claude(hive).say('Notification', { ...idle, prompt_id: 'p2' });
+    expect(await waiter).toContain('is answered');
+    expect((await endsOf(hive)).at(-1)).toBe('unknown');
   });
 
   test('is silent for an answer that was handed over already', async () => {
