@@ -136,7 +136,7 @@ export function createCallers(
   };
 }
 
-/** The session of an agent in an editor whose own hooks report it under another id. */
+/** The session of a caller whose own hooks report it under another id: an agent in an editor, or Codex on another machine. */
 async function byHooks(
   tx: ReadTx,
   hooks_id: string | null,
@@ -167,7 +167,7 @@ interface Identity {
   introduction: SessionIntroduction;
   /** How the caller can get an identity next time; null when it has one. */
   advice: string | null;
-  /** For an agent in an editor: the id under which its hooks would report it; null if it has none. */
+  /** For an agent in an editor or a remote Codex: the id under which its hooks would report it; null if it has none. */
   hooks_id: string | null;
 }
 
@@ -184,20 +184,22 @@ export function identifyCaller(evidence: CallerEvidence): Identity {
   const source = decideSource(sourceEvidence(env));
   const parent_session_id = parentNamed(env);
   const common = { ...place, machine, pid: parent_pid, source, parent_session_id };
+  const codexSession = reported(meta['sessionId']);
+  const thread = text(meta['threadId']) ?? codexSession;
+  const isSubagent = thread !== codexSession;
+  const within = (session: string): string => (isSubagent ? `${session}:${thread}` : session);
   // The name of a remote agent comes from its token, which a human created.
   if (isRemote(machine)) {
     const agent = text(env['HIVE_AGENT']) ?? connection_id;
-    return known({ ...common, session_id: remoteId(machine, agent), client, name: agent });
+    const introduction = { ...common, session_id: remoteId(machine, agent), client, name: agent };
+    const hooks_id = codexSession === null ? null : remoteId(machine, within(codexSession));
+    return { ...known(introduction), hooks_id };
   }
   const name = agentName(env);
   const editor = editorSession(env['HIVE_SESSION']);
-  const codexSession = reported(meta['sessionId']);
   if (codexSession !== null) {
-    const thread = text(meta['threadId']) ?? codexSession;
-    const isSubagent = thread !== codexSession;
     // Codex does not pass this variable on by default, so it was set for this session.
     const main = editor ?? codexSession;
-    const within = (session: string): string => (isSubagent ? `${session}:${thread}` : session);
     const introduction = {
       ...common,
       // If another client started Codex, the environment may contain that client's entry point.

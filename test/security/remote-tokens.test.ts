@@ -124,6 +124,23 @@ describe('ids sent over HTTP belong to their token', () => {
       expect((await hive.prompts.get(String(ask_id))).session_id).toBe(session_id);
     }
   });
+
+  test('the session that Codex names in a call is one that hooks of its own token have reported', async () => {
+    const { served, token, file, hive } = await withToken(tempStore(), 'laptop');
+    const agent = await connectHttp({ url: served.url, token });
+    const asker = async (session_id: string): Promise<string> => {
+      const meta = { sessionId: session_id, threadId: session_id };
+      const { ask_id } = await agent.call('hivemind_ask_async', { question: 'Mine?' }, meta);
+      return (await hive.prompts.get(String(ask_id))).session_id;
+    };
+    const { session_id: agents } = await hive.sessions.introduce(introduction({ session_id: 'local-1' }));
+    await runRemoteHook(served, prompt('far-1'), tokenFileOf(served));
+    const ofToken = await asker('far-2');
+    expect(await asker(agents)).toBe(ofToken);
+    expect(await asker('far-1')).toBe(ofToken);
+    await runRemoteHook(served, prompt('far-2'), file);
+    expect(await asker('far-2')).toBe('token:laptop:far-2');
+  });
 });
 
 test('a token reports nothing of what the hook of another one printed', async () => {

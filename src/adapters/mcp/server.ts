@@ -165,10 +165,19 @@ async function checkAdmission({ stillAdmitted }: Connection): Promise<void> {
   );
 }
 
-/** The only part of `_meta` that a remote client may set is the call's id: only a hook of the same token can have recorded it. */
+/**
+ * The parts of `_meta` that count from a remote client: the id of the call, or the session and turn that Codex names. Each only
+ * selects among what hooks of the same token have recorded.
+ */
+const OF_HOOKS: readonly string[] = [
+  'claudecode/toolUseId',
+  'sessionId',
+  'threadId',
+  'x-codex-turn-metadata',
+];
+
 function metaFromHooks(meta: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const name = 'claudecode/toolUseId';
-  return name in meta ? { [name]: meta[name] } : {};
+  return Object.fromEntries(Object.entries(meta).filter(([name]) => OF_HOOKS.includes(name)));
 }
 
 /** Claude Code and Codex give the model only the structured part; the text is for clients that do not know it. */
