@@ -9,11 +9,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { agentAuthor } from '../../src/domain/messages.ts';
+import type { Prompt } from '../../src/domain/prompts.ts';
 import { HOOK_PATH } from '../../src/extensions/serve/remote-hook.ts';
 import { tokensOf } from '../../src/extensions/serve/tokens.ts';
 import { childEnvironment, spawnHive } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
-import { HUMAN, introduction, openTestHive, prefer } from '../support/hive.ts';
+import { openDesk } from '../support/dialogs.ts';
+import { HUMAN, introduction, openTestHive, prefer, untilPending } from '../support/hive.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { HEADLESS } from '../support/outreach.ts';
 import {
@@ -21,6 +23,7 @@ import {
   FAR_START,
   farCall,
   NO_STORE,
+  reportOnce,
   runRemoteHook,
   serveFar,
   tokenFileOf,
@@ -246,6 +249,21 @@ describe('a token that is revoked while something waits', () => {
     expect(ended.err).toContain('revoked');
     expect((await hive.prompts.get(asked.ask_id)).handed_at).toBeNull();
   });
+});
+
+test('the dialog of a token that is revoked stays open in its terminal, and nobody has answered it', async () => {
+  const { served, file, hive } = await serveFar();
+  await openDesk(hive);
+  const attended = { CLAUDE_CODE_SESSION_ATTENDED: '1' };
+  await runRemoteHook(served, prompt('far-1'), file, attended);
+  const call = { tool_name: 'Bash', tool_input: { command: 'make' }, permission_mode: 'default' };
+  const asks = { ...call, hook_event_name: 'PermissionRequest', session_id: 'far-1', cwd: '/' };
+  const hook = reportOnce(served, asks, file, attended);
+  const [{ ask_id }] = (await untilPending(hive)) as [Prompt];
+  await tokensOf(hive).revoke('default');
+  expect(await hook).toMatchObject({ out: '', err: expect.stringContaining('revoked') });
+  const left = await hive.prompts.get(ask_id);
+  expect(left).toMatchObject({ status: 'pending', terminal_since: expect.any(String) });
 });
 
 describe('a remote agent', () => {

@@ -14,6 +14,7 @@ import { notJson, type Refusal as RefusedMessage, readEnvelopes } from '../../ad
 import type { CallerOfToken, GuardOptions, HttpOptions, McpOverHttp } from '../../adapters/mcp/over-http.ts';
 import { announce, createMcpServer } from '../../adapters/mcp/server.ts';
 import type { Hive } from '../../application/hive.ts';
+import { CUT_OFF } from '../../domain/hooks.ts';
 import { MCP_PATH, PARENT_PID } from '../../domain/installation.ts';
 import { excessOf } from '../../domain/json.ts';
 import { parseJson } from '../../domain/json-numbers.ts';
@@ -59,7 +60,8 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
   /** The requests and streams in progress that a token has admitted. */
   const admitted = new Map<AbortController, Token>();
   const unwatch = tokens.watch((valid) => {
-    for (const [ending, { digest }] of admitted) if (!valid.has(digest)) ending.abort();
+    // A client from which its token is taken may still show the dialog that its hook waits for.
+    for (const [ending, { digest }] of admitted) if (!valid.has(digest)) ending.abort(CUT_OFF);
   });
 
   /** Lasts until the returned controller is removed from `admitted`. */
