@@ -1,13 +1,16 @@
-/** The real Claude Code on a machine without a store: our tools over HTTP, our hooks through the bridge. */
+/** The real clients on a machine without a store: our tools over HTTP, our hooks through the bridge. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { HUMAN } from '../support/hive.ts';
+import { NO_STORE } from '../support/remote.ts';
 import { serve } from '../support/serve.ts';
 import { eventually } from '../support/wait.ts';
 import { bash, hive as call, startModel } from './support/anthropic.ts';
 import { runClaude } from './support/claude.ts';
+import { runCodex } from './support/codex.ts';
+import { hive as codexCall, shell, startResponses } from './support/responses.ts';
 import { askIdIn, openWorld } from './support/world.ts';
 
 /** Answers a question once its agent waits for it. */
@@ -44,7 +47,7 @@ describe('Claude Code with hive serve', () => {
           return { text: 'done' };
       }
     });
-    const env = { HIVE_STORE: '/nowhere/hive.db' };
+    const env = { HIVE_STORE: NO_STORE };
     const remote = { url: served.url, token: served.token, token_file };
     const { is_error, session_id } = await runClaude({ ...world, model, env, remote }, 'go');
     expect(is_error).toBe(false);
@@ -58,5 +61,33 @@ describe('Claude Code with hive serve', () => {
       `token:default:${session_id}`,
       `token:default:${session_id}`,
     ]);
+  });
+});
+
+describe('Codex with hive serve', () => {
+  test('asks in the session of its hooks, which bring the answer', async () => {
+    const world = await openWorld();
+    const { hive, folder } = world;
+    const served = await serve(world.store);
+    const token_file = join(folder, 'token');
+    writeFileSync(token_file, served.token, { mode: 0o600 });
+    const told: string[] = [];
+    let ask_id = '';
+    const model = await startResponses(async ({ input }, step) => {
+      told.push(model.told());
+      if (step === 1) return { calls: [codexCall('hivemind_ask_async', { question: 'Which colour?' })] };
+      if (step > 2) return { text: 'done' };
+      ask_id = askIdIn(input.at(-1));
+      await hive.prompts.respond({ ask_id, decision: 'blue', actor: HUMAN });
+      return { calls: [shell('echo worked')] };
+    });
+    const remote = ['--url', served.url, '--token-file', token_file];
+    const { thread_id } = await runCodex({ ...world, store: NO_STORE, model, remote }, 'go');
+    expect(told[2]).toMatch(/Answer to ask-.*blue/);
+    const { session_id, collected_at } = await hive.prompts.get(ask_id);
+    expect({ session_id, collected_at }).toEqual({
+      session_id: `token:default:${thread_id}`,
+      collected_at: expect.any(String),
+    });
   });
 });

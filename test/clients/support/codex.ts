@@ -14,6 +14,8 @@ export interface CodexRun extends Omit<World, 'hive'> {
   bare?: boolean;
   /** More options of its `hive mcp`. */
   options?: readonly string[];
+  /** Its store is elsewhere, behind `hive serve`: the options of its server and its hooks. */
+  remote?: readonly string[];
   /** The model's name; Codex offers its tools by it. */
   model_name?: string;
   /** Whether its person is asked before a command leaves the sandbox. */
@@ -50,7 +52,9 @@ export function configureCodex(run: CodexRun): void {
   );
   if (run.bare === true) return;
   const hooks = hookTable('codex', { program: [process.execPath, HIVE], way: HOOK_WAY });
-  writeFileSync(join(home, 'hooks.json'), JSON.stringify({ hooks }));
+  const there = (key: string, value: unknown): unknown =>
+    key === 'command' ? [value, ...(run.remote ?? [])].join(' ') : value;
+  writeFileSync(join(home, 'hooks.json'), JSON.stringify({ hooks }, there));
 }
 
 /** Codex offers this model apply_patch as a tool that takes the patch as it is. */
@@ -81,13 +85,13 @@ export function providerSettings(url: string, name = 'gpt-fake'): string[] {
 
 const toml = (value: unknown): string => JSON.stringify(value);
 
-function hiveServer({ options = [] }: CodexRun): string[] {
+function hiveServer({ options = [], remote = [] }: CodexRun): string[] {
   return [
     '[mcp_servers.hive]',
     // Otherwise the first step of the model may come before our server has started, and be offered none of its tools.
     'required = true',
     `command = ${toml(process.execPath)}`,
-    `args = ${toml([HIVE, 'mcp', ...options])}`,
+    `args = ${toml([HIVE, 'mcp', ...options, ...remote])}`,
     'startup_timeout_sec = 120',
     'tool_timeout_sec = 3600',
     `env_vars = ${toml(serverSetting('codex', ['hive']).env_vars)}`,
