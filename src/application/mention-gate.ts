@@ -246,8 +246,9 @@ async function isServedRemotely(
   pid: number | null,
 ): Promise<boolean> {
   for (const { session_id, parent_pid } of living) {
-    if (session_id === null ? parent_pid === null || parent_pid === pid : own.includes(session_id))
-      return true;
+    // Codex's hooks do not name their process.
+    const mayBeOwn = parent_pid === null || pid === null || parent_pid === pid;
+    if (session_id === null ? mayBeOwn : own.includes(session_id)) return true;
     // After /clear, the same client continues over the same connection under a new id.
     if (pid !== null && parent_pid === pid) return true;
     const caller = session_id === null ? undefined : await tx.sessions.get(session_id);

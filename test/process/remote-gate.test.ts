@@ -69,6 +69,14 @@ describe('the mention gate of another machine', () => {
     expect((await runRemoteHook(served, bash('far-1'), file, other)).out).not.toContain('"deny"');
   });
 
+  test('blocks one behind the bridge whose hooks do not name its process, as after the server was restarted', async () => {
+    const { served, file } = await mentioned();
+    const codex = { CLAUDE_PID: '' };
+    expect((await runRemoteHook(served, bash('far-1'), file, codex)).out).not.toContain('"deny"');
+    await connectBridge(served);
+    expect((await runRemoteHook(served, bash('far-1'), file, codex)).out).toContain('"deny"');
+  });
+
   test('only reminds after the connection has ended, whoever ended it', async () => {
     const { served, file, hive } = await mentioned();
     const agent = await connectBridge(served);
