@@ -74,7 +74,7 @@ export async function cameTooLate(
     await giveNotice(tx, {
       severity: 'warning',
       session_id: session.session_id,
-      text: `Your answer came too late: ${labelled(session)} had been answered in its terminal, which decides. It was: ${first.question}`,
+      text: `Your answer came too late: the dialog of ${labelled(session)} had already been answered in its terminal, and that answer counts. The question was: ${first.question}`,
       data: { ask_id: first.ask_id },
     });
   for (const prompt of over)

@@ -64,7 +64,7 @@ export const outreachSettings: z.ZodType<OutreachChanges> = strictly(
   outreachSettingsShape,
 );
 
-/** An object with no other keys than these; another one is told all of them. `what` is what a key is called. */
+/** An object with no other keys than these; the error for any other key lists them. `what` is the word for a key. */
 export function strictly<Shape extends z.core.$ZodLooseShape>(
   what: string,
   shape: Shape,

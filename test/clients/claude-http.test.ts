@@ -13,6 +13,15 @@ import { runCodex } from './support/codex.ts';
 import { hive as codexCall, shell, startResponses } from './support/responses.ts';
 import { askIdIn, openWorld } from './support/world.ts';
 
+/** A world whose store is served, with a token for it in a file. */
+async function openServedWorld() {
+  const world = await openWorld();
+  const { url, token } = await serve(world.store);
+  const token_file = join(world.folder, 'token');
+  writeFileSync(token_file, token, { mode: 0o600 });
+  return { world, url, token, token_file };
+}
+
 /** Answers a question once its agent waits for it. */
 async function answerOnceWaited(hive: OpenedHive, ask_id: string, decision: string): Promise<void> {
   await eventually(async () => (await hive.prompts.get(ask_id)).blocked_since !== null);
@@ -21,11 +30,8 @@ async function answerOnceWaited(hive: OpenedHive, ask_id: string, decision: stri
 
 describe('Claude Code with hive serve', () => {
   test('asks, works on, is answered by the next tool, and polls', async () => {
-    const world = await openWorld();
-    const { hive, folder } = world;
-    const served = await serve(world.store);
-    const token_file = join(folder, 'token');
-    writeFileSync(token_file, served.token, { mode: 0o600 });
+    const { world, ...remote } = await openServedWorld();
+    const { hive } = world;
     const told: string[] = [];
     const ids: string[] = [];
     let answered = Promise.resolve();
@@ -48,7 +54,6 @@ describe('Claude Code with hive serve', () => {
       }
     });
     const env = { HIVE_STORE: NO_STORE };
-    const remote = { url: served.url, token: served.token, token_file };
     const { is_error, session_id } = await runClaude({ ...world, model, env, remote }, 'go');
     expect(is_error).toBe(false);
     expect(told[2]).toMatch(/Answer to ask-.*blue/);
@@ -66,11 +71,8 @@ describe('Claude Code with hive serve', () => {
 
 describe('Codex with hive serve', () => {
   test('asks in the session of its hooks, which bring the answer', async () => {
-    const world = await openWorld();
-    const { hive, folder } = world;
-    const served = await serve(world.store);
-    const token_file = join(folder, 'token');
-    writeFileSync(token_file, served.token, { mode: 0o600 });
+    const { world, url, token_file } = await openServedWorld();
+    const { hive } = world;
     const told: string[] = [];
     let ask_id = '';
     const model = await startResponses(async ({ input }, step) => {
@@ -81,7 +83,7 @@ describe('Codex with hive serve', () => {
       await hive.prompts.respond({ ask_id, decision: 'blue', actor: HUMAN });
       return { calls: [shell('echo worked')] };
     });
-    const remote = ['--url', served.url, '--token-file', token_file];
+    const remote = ['--url', url, '--token-file', token_file];
     const { thread_id } = await runCodex({ ...world, store: NO_STORE, model, remote }, 'go');
     expect(told[2]).toMatch(/Answer to ask-.*blue/);
     const { session_id, collected_at } = await hive.prompts.get(ask_id);

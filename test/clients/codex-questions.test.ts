@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Prompt } from '../../src/domain/prompts.ts';
+import { FILES, PATCH } from '../support/codex-app-server.ts';
 import { answerDialog } from '../support/dialogs.ts';
 import { eventsOf, HUMAN, noticesOf, untilPending } from '../support/hive.ts';
 import { startSidecar } from '../support/sidecar.ts';
@@ -123,45 +124,19 @@ describe('a permission that Codex asks for', () => {
     },
   );
 
-  const PATCH = [
-    '*** Begin Patch',
-    '*** Add File: below/made.txt',
-    '+one',
-    '+',
-    '*** Update File: known.txt',
-    '@@',
-    ' a',
-    '-b',
-    '+B',
-    '*** Delete File: gone.txt',
-    '*** Update File: old.txt',
-    '*** Move to: below/new.txt',
-    '@@',
-    '-x',
-    '+y',
-    '*** End Patch',
-  ].join('\n');
   const ADDED = ['*** Begin Patch', '*** Add File: there.txt', '+there', '*** End Patch'].join('\n');
 
   test.each(CALLERS)(
     'for a patch %s is allowed at the desk or in its terminal: the first wins',
     async (_, model) => {
-      const { hive, codex, made, folder } = await run([PATCH, ADDED], model, {
-        'known.txt': 'a\nb\nc\n',
-        'gone.txt': 'gone\n',
-        'old.txt': 'x\n',
-      });
+      const { hive, codex, made, folder } = await run([PATCH, ADDED], model, FILES);
       const [asked = expect.fail()] = await untilPending(hive);
       await codex.until(DIALOG);
       expect(asked.context).toContain('--- known.txt\n+++ known.txt\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n');
       await answerDialog(hive, asked.ask_id, 'Allow');
-      await eventually(() => made('below/new.txt') && !made('old.txt'));
+      await eventually(() => made('sub/new.txt') && !made('old.txt'));
       const text = (name: string) => readFileSync(join(folder, name), 'utf8');
-      expect(['below/made.txt', 'known.txt', 'below/new.txt'].map(text)).toEqual([
-        'one\n\n',
-        'a\nB\nc\n',
-        'y\n',
-      ]);
+      expect(['made.txt', 'known.txt', 'sub/new.txt'].map(text)).toEqual(['one\n\n', 'a\nB\nc\n', 'y\n']);
       expect(made('gone.txt')).toBe(false);
       const [second = expect.fail()] = await untilPending(hive);
       await codex.answer(DIALOG, 'Enter');

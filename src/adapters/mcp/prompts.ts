@@ -41,7 +41,7 @@ const saidByDecision = ({ options, selected, decision }: Prompt): boolean =>
 /** The fields of a prompt that are shown unchanged, each with when. All others are for people, for desks, or internal. */
 type View = Readonly<Partial<Record<keyof Prompt, (prompt: Prompt) => boolean>>>;
 
-/** After the id, the status and the question, cut short. It provided most of the other fields itself. */
+/** The view of the asker, which begins with the id, the status and the question, cut short. It wrote most other fields itself. */
 const TO_ASKER: View = {
   decision: responded,
   selected: (prompt) => responded(prompt) && !saidByDecision(prompt),
@@ -64,9 +64,9 @@ const TO_ASKER: View = {
   responded_at: always,
 };
 
-/** For a coordinator who may answer it. */
+/** The view of a coordinator who may answer it. */
 const TO_ANSWERER: View = {
-  // It answers first what holds an agent up.
+  // A coordinator answers first what holds an agent up.
   blocked_since: ({ blocked_since }) => blocked_since !== null,
   ask_id: always,
   agent: always,
