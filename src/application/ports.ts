@@ -760,7 +760,7 @@ export interface EventReads extends DoctoredReads {
 }
 
 export interface EventRecords extends EventReads {
-  append(event: NewEvent): Promise<number>;
+  append(event: NewEvent): Promise<void>;
 }
 
 /** The criteria of a search through history; a missing field matches all. */

@@ -323,8 +323,8 @@ export async function askIn(
     await noticeRefusal(tx, session, opinion.refusal);
     return opinion.refusal;
   }
-  // In parallel: on PostgreSQL, each statement is a round trip under the lock of the hive.
-  await Promise.all([storeCharge(tx, opinion.buckets), insertPrompt(tx, prompt)]);
+  await storeCharge(tx, opinion.buckets);
+  await insertPrompt(tx, prompt);
   return { prompt, existing: false, desks_online };
 }
 
@@ -617,7 +617,8 @@ function createReading(
 export async function insertPrompt(tx: WriteTx, prompt: Prompt, facts: object = {}): Promise<void> {
   const { agent, project, urgency, kind } = prompt;
   const created = promptEvent('prompt/created', prompt, { agent, project, urgency, kind, ...facts });
-  await Promise.all([tx.prompts.insert(prompt), tx.events.append(created)]);
+  await tx.prompts.insert(prompt);
+  await tx.events.append(created);
   const { blocked_since: since } = prompt;
   if (since !== null) await blockUntilSettled(tx, prompt, { wait_id: DIALOG_WAIT, since });
 }
@@ -644,7 +645,10 @@ export async function recordAnswer(
   const { prompt: settled, outcome } = respondPrompt(prompt, answer);
   if (outcome === 'accepted' && !(await settle(tx, settled)))
     throw new HiveError('internal', `The prompt ${ask_id} changed inside its own transaction.`);
-  if (outcome === 'late') await Promise.all([tx.prompts.update(settled), owe(tx, settled)]);
+  if (outcome === 'late') {
+    await tx.prompts.update(settled);
+    await owe(tx, settled);
+  }
   await tx.prompts.addResponse({ ...answer, ask_id, outcome, signature });
   await tx.events.append(promptEvent(RESPONSE_EVENT[outcome], settled, answerData(answer, displayed_digest)));
   return { outcome, prompt: settled };
@@ -751,11 +755,9 @@ async function recordEscalations(tx: WriteTx, batch: readonly Prompt[]): Promise
 async function settle(tx: WriteTx, settled: Prompt): Promise<boolean> {
   const { ask_id, claimed_by, blocked_since } = settled;
   const isFirst = await tx.prompts.settle(settled, tx.now);
-  await Promise.all([
-    owe(tx, settled),
-    claimed_by === null ? undefined : tx.claims.remove(ask_id),
-    blocked_since === null ? undefined : tx.waits.remove(ask_id),
-  ]);
+  await owe(tx, settled);
+  if (claimed_by !== null) await tx.claims.remove(ask_id);
+  if (blocked_since !== null) await tx.waits.remove(ask_id);
   return isFirst;
 }
 

@@ -75,7 +75,7 @@ export async function chargeQuotas(
 
 /** Stores the buckets after a charge. */
 export async function storeCharge(tx: WriteTx, buckets: readonly Bucket[]): Promise<void> {
-  await Promise.all(buckets.map((bucket) => tx.outreach.putBucket(bucket)));
+  for (const bucket of buckets) await tx.outreach.putBucket(bucket);
 }
 
 /** Charges a token for a new session; sessions of the human's own machines cost nothing. @throws HiveError `too_many`. */

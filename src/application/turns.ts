@@ -231,8 +231,8 @@ async function beginTurn(
 ): Promise<Turn> {
   const { session_id, client_turn_id, continues } = beginning;
   const data = { state: 'in_progress', client_turn_id, continues: continues?.turn_id ?? null };
-  const number = await tx.events.append({ type: 'turn/changed', session_id, subject: turn_id, data });
-  const turn = startTurn({ ...beginning, turn_id, number }, tx.now);
+  await tx.events.append({ type: 'turn/changed', session_id, subject: turn_id, data });
+  const turn = startTurn({ ...beginning, turn_id, number: await tx.events.head() }, tx.now);
   await tx.turns.insert(turn);
   return turn;
 }

@@ -90,7 +90,7 @@ export function eventsContract(engine: StoreEngine): void {
   test('cannot be appended while reading', async () => {
     const store = await openOn(engine, await engine.freshAddress());
     const smuggled = store.read((tx) =>
-      (tx as unknown as { events: { append(event: object): Promise<number> } }).events.append({
+      (tx as unknown as { events: { append(event: object): Promise<void> } }).events.append({
         type: 'desk/notice',
         session_id: null,
         subject: null,

@@ -97,6 +97,7 @@ function watched(driver: Driver, texts: string[]): Driver {
       return sql.all(statement, params);
     },
     run: (statement, params) => sql.run(statement, params),
+    change: (statement, params) => sql.change(statement, params),
   });
   return {
     ...driver,

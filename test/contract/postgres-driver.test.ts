@@ -8,6 +8,7 @@
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { openPostgresAt } from '../../src/extensions/postgres/driver.ts';
+import { type Sql, statement } from '../../src/infrastructure/store/sql.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { ask, introduce, openTestHive } from '../support/hive.ts';
 import { beforeFile, closedAtEnd } from '../support/lifetime.ts';
@@ -35,14 +36,22 @@ test('a write whose ring fails is stored and acknowledged', async () => {
 });
 
 test('a write that goes on after a statement that failed is not acknowledged', async () => {
-  const hive = await openTestHive(await server.freshStore());
-  const prompt = await ask(hive);
-  const write = hive.store.write(async (tx) => {
-    await tx.desks.setPreferences('seat', { n: 1 });
-    await tx.prompts.insert(prompt).catch(() => undefined);
-  });
+  const driver = closedAtEnd(openPostgresAt(await server.freshStore(), {}));
+  const write = driver.write((sql) => sql.run(statement('SELECT 1 / 0'), []).catch(() => undefined));
   await expect(write).rejects.toThrow('A statement of a write failed');
-  expect(await hive.store.read((tx) => tx.desks.preferences('seat'))).toEqual({});
+});
+
+test.each([
+  ['goes on with a statement', (sql: Sql) => sql.all(statement('SELECT 1'), [])],
+  ['refuses by itself', () => Promise.reject(new Error('A refusal.'))],
+  ['ends', async () => undefined],
+])('the error of a statement that nobody waits for is that of the write, which then %s', async (_, later) => {
+  const driver = closedAtEnd(openPostgresAt(await server.freshStore(), {}));
+  const write = driver.write(async (sql) => {
+    await sql.change(statement('SELECT 1 / 0'), []);
+    await later(sql);
+  });
+  await expect(write).rejects.toThrow('division by zero');
 });
 
 test.each([

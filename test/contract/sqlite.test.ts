@@ -2,7 +2,7 @@ import fs, { copyFileSync, existsSync, statSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Store } from '../../src/application/ports.ts';
+import type { Store, WriteTx } from '../../src/application/ports.ts';
 import { statement } from '../../src/infrastructure/store/sql.ts';
 import { openSqlite } from '../../src/infrastructure/store/sqlite.ts';
 import { prepareSqliteFile } from '../../src/infrastructure/store/sqlite-file.ts';
@@ -98,6 +98,12 @@ describe('after the machine lost power', () => {
     return openStore(openSqlite(found, { boot }), found);
   }
 
+  /** Appends an event; returns its number. */
+  async function numbered(tx: WriteTx): Promise<number> {
+    await tx.events.append(event);
+    return tx.events.head();
+  }
+
   function copyDisk(path: string): void {
     for (const part of ['', '-wal'])
       if (existsSync(`${path}${part}`)) copyFileSync(`${path}${part}`, `${path}-found${part}`);
@@ -110,11 +116,10 @@ describe('after the machine lost power', () => {
     await store.write((tx) => tx.events.append(event));
     copyDisk(path);
     const shown = [];
-    for (let count = 0; count < 20; count += 1)
-      shown.push(await store.writeUnflushed((tx) => tx.events.append(event)));
+    for (let count = 0; count < 20; count += 1) shown.push(await store.writeUnflushed(numbered));
     expect(shown.at(-1)).toBe(21);
     const again = await afterwards(path, 'second');
-    expect(await again.write((tx) => tx.events.append(event))).toBeGreaterThan(21);
+    expect(await again.write(numbered)).toBeGreaterThan(21);
     expect(await again.read((tx) => tx.events.head())).toBeGreaterThan(21);
     await again.close();
   });
@@ -125,8 +130,8 @@ describe('after the machine lost power', () => {
     const numbers = [];
     for (let count = 0; count < 3; count += 1) {
       const store = await openStore(openSqlite(path, { boot: 'first' }), path);
-      numbers.push(await store.writeUnflushed((tx) => tx.events.append(event)));
-      numbers.push(await store.write((tx) => tx.events.append(event)));
+      numbers.push(await store.writeUnflushed(numbered));
+      numbers.push(await store.write(numbered));
       await store.close();
     }
     expect(numbers).toEqual([1, 2, 3, 4, 5, 6]);
@@ -160,6 +165,6 @@ describe('after the machine lost power', () => {
     await expect(reader.write((tx) => tx.events.append(event))).rejects.toMatchObject({ code: 'store_busy' });
     other.exec('ROLLBACK');
     other.close();
-    expect(await reader.write((tx) => tx.events.append(event))).toBeGreaterThan(0);
+    expect(await reader.write(numbered)).toBeGreaterThan(0);
   });
 });

@@ -151,7 +151,10 @@ function cutLog(folder: string, position: number): void {
 async function problemsAfter(address: string, port: number, told: readonly Fact[]): Promise<string[]> {
   const store = await openStore(openPostgresAt(address, {}), address);
   const event = { type: 'session/changed', session_id: null, subject: null, data: {} } as const;
-  const next = await store.write((tx) => tx.events.append(event));
+  const next = await store.write(async (tx) => {
+    await tx.events.append(event);
+    return tx.events.head();
+  });
   await store.close();
   const seen = Math.max(0, ...of(told, 'saw').map(({ seq }) => seq));
   const client = await connect(port);

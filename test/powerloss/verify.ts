@@ -44,7 +44,10 @@ async function nextNumber(store: string, same_start: boolean): Promise<number> {
   const path = await prepareSqliteFile(store);
   const opened = await openStore(openSqlite(path, same_start ? {} : { boot: `restart ${restarts}` }), path);
   try {
-    return await opened.write((tx) => tx.events.append(EVENT));
+    return await opened.write(async (tx) => {
+      await tx.events.append(EVENT);
+      return tx.events.head();
+    });
   } finally {
     await opened.close();
   }

@@ -55,8 +55,10 @@ const types: pg.CustomTypesConfig = {
 /** The store's time: ISO-8601 UTC with milliseconds. */
 const CLOCK = `to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS now`;
 
-function sqlOver(client: pg.PoolClient, prepares: boolean): Sql {
-  async function query(statement: Statement, params: readonly SqlValue[]): Promise<pg.QueryResult> {
+/** The statements of one transaction; `onFailed` gets the error of one that nobody waited for. */
+function sqlOver(client: pg.PoolClient, prepares: boolean, onFailed: (error: unknown) => void): Sql {
+  /** Throws at once if a parameter is missing: the server, which never gets such a statement, would commit the others. */
+  function query(statement: Statement, params: readonly SqlValue[]): Promise<pg.QueryResult> {
     const { name, arity } = known(statement);
     const checked = checkedParams(statement.text, arity, params);
     // A name makes it a prepared statement of this connection. One without parameters may be DDL.
@@ -73,6 +75,9 @@ function sqlOver(client: pg.PoolClient, prepares: boolean): Sql {
   return {
     all: async (statement, params) => (await query(statement, params)).rows as Row[],
     run: async (statement, params) => (await query(dialect(statement), params)).rowCount ?? 0,
+    async change(statement, params) {
+      query(statement, params).catch(onFailed);
+    },
   };
 }
 
@@ -157,15 +162,21 @@ export function openPostgres(
     }
     const { client, results } = begun;
     let broken = false;
+    /** The first error of a statement that nobody waited for. Later statements fail because of it, and say less. */
+    let failure: unknown = null;
+    const onFailed = (error: unknown): void => {
+      failure ??= error;
+    };
     try {
-      const result = await work(sqlOver(client, place.prepares), String(results.at(-1)?.rows[0]?.now));
+      const sql = sqlOver(client, place.prepares, onFailed);
+      const result = await work(sql, String(results.at(-1)?.rows[0]?.now));
       if (rings === null) await client.query('COMMIT');
       else broken = !(await commit(client, rings() ? channel : null));
       return result;
     } catch (error) {
       // Over a connection that does not answer, a ROLLBACK would only wait again; the server rolls back by itself.
       broken = isConnectionLost(error) || !(await isUndone(client));
-      throw translatePostgresError(error, where);
+      throw translatePostgresError(failure ?? error, where);
     } finally {
       pool.giveBack(client, broken);
     }

@@ -1,7 +1,7 @@
 /** The statements of deliveries, and of the hooks that are about to print some of them. */
 import type { DeliveryRecords, HookOutput, HookOutputRecords } from '../../application/ports.ts';
 import type { Delivery } from '../../domain/delivery.ts';
-import { change, columns, many, type Sql, statement, type Table, table } from './sql.ts';
+import { columns, many, type Sql, statement, type Table, table } from './sql.ts';
 
 export const deliveries: Table<Delivery> = table<Delivery>(
   'deliveries',
@@ -33,8 +33,8 @@ export function deliveryStatements(sql: Sql): DeliveryRecords {
     carriedBy: (carrier, handed_until) => many(sql, CARRIED, [carrier, handed_until], deliveries.decode),
     openOf: (recipient, kind, limit) => many(sql, OPEN, [recipient, kind, limit], deliveries.decode),
     put: (delivery) => deliveries.put(sql, delivery),
-    markLost: (carrier) => change(sql, LOST, [carrier]),
-    move: (from, to, carrier) => change(sql, MOVE, [from, to, carrier]),
+    markLost: (carrier) => sql.change(LOST, [carrier]),
+    move: (from, to, carrier) => sql.change(MOVE, [from, to, carrier]),
   };
 }
 
@@ -51,6 +51,6 @@ export function hookOutputStatements(sql: Sql): HookOutputRecords {
   return {
     of: (session_id) => many(sql, OF, [session_id], outputs.decode),
     insert: (output) => outputs.add(sql, output),
-    remove: (output_id, ids = '') => change(sql, REMOVE, [output_id, ids]),
+    remove: (output_id, ids = '') => sql.change(REMOVE, [output_id, ids]),
   };
 }

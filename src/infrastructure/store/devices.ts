@@ -1,7 +1,7 @@
 /** The statements of devices and of the codes that pair them. */
 import type { DeviceRecords } from '../../application/ports.ts';
 import type { Device, Pairing } from '../../domain/devices.ts';
-import { change, columns, many, one, type Sql, statement, table } from './sql.ts';
+import { columns, many, one, type Sql, statement, table } from './sql.ts';
 
 const devices = table<Device>(
   'devices',
@@ -30,7 +30,7 @@ export function deviceStatements(sql: Sql): DeviceRecords {
     put: (device) => devices.put(sql, device),
     pairing: (code_digest) => pairings.get(sql, code_digest),
     putPairing: (pairing) => pairings.put(sql, pairing),
-    removeExpiredPairings: (now) => change(sql, REMOVE_EXPIRED, [now]),
+    removeExpiredPairings: (now) => sql.change(REMOVE_EXPIRED, [now]),
     removeUnusedPairings: () => sql.run(REMOVE_UNUSED, []),
   };
 }

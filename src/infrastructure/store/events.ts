@@ -63,11 +63,11 @@ export function eventStatements(
     },
     async append({ type, session_id = null, subject = null, data }) {
       onAppend();
-      const [row] = await sql.all(APPEND, [now, type, session_id, subject, JSON.stringify(data)]);
+      const params = [now, type, session_id, subject, JSON.stringify(data)];
+      if (reserved === null) return sql.change(APPEND, params);
+      const [row] = await sql.all(APPEND, params);
       const seq = Number(row?.['seq']);
-      if (reserved !== null && !extended && !isAhead(seq, reserved))
-        extended = await extendReserved(sql, seq, reserved);
-      return seq;
+      if (!extended && !isAhead(seq, reserved)) extended = await extendReserved(sql, seq, reserved);
     },
   };
 }
@@ -116,14 +116,14 @@ export async function mayLag(sql: Sql, reserved: Reserved): Promise<boolean> {
 async function extendReserved(sql: Sql, seq: number, reserved: Reserved): Promise<boolean> {
   reserved.until = await numberIn(sql, RESERVED, []);
   if (isAhead(seq, reserved)) return false;
-  await sql.run(SET_COUNTER, ['reserved_event', Math.max(reserved.until, seq + STEP) + STEP]);
+  await sql.change(SET_COUNTER, ['reserved_event', Math.max(reserved.until, seq + STEP) + STEP]);
   return true;
 }
 
 /** For a new store, whose numbers nobody has seen yet. */
 export async function beginNumbers(sql: Sql, boot: string): Promise<void> {
-  await sql.run(SET_COUNTER, ['reserved_event', 2 * STEP]);
-  await sql.run(SET_BOOT, [boot]);
+  await sql.change(SET_COUNTER, ['reserved_event', 2 * STEP]);
+  await sql.change(SET_BOOT, [boot]);
 }
 
 /**
@@ -139,11 +139,11 @@ export async function continueNumbers(driver: Driver, boot: string): Promise<voi
     if (found === boot || found === begun) return;
     const head = await numberIn(sql, HEAD, []);
     const first = Math.max(head + STEP, await numberIn(sql, RESERVED, []));
-    await sql.run(SET_COUNTER, ['skipped_event', first]);
-    await sql.run(SET_COUNTER, ['reserved_event', first + 2 * STEP]);
-    await sql.run(SET_BOOT, [begun]);
+    await sql.change(SET_COUNTER, ['skipped_event', first]);
+    await sql.change(SET_COUNTER, ['reserved_event', first + 2 * STEP]);
+    await sql.change(SET_BOOT, [begun]);
   });
-  await driver.write((sql) => sql.run(SET_BOOT, [boot]));
+  await driver.write((sql) => sql.change(SET_BOOT, [boot]));
 }
 
 async function bootIn(sql: Sql): Promise<string | null> {

@@ -1,7 +1,7 @@
 /** The statements of humans and their teams. */
 import type { DeskRecords, HumanRecords } from '../../application/ports.ts';
 import type { Desk, Human, Team } from '../../domain/humans.ts';
-import { change, columns, many, parseStored, type Sql, statement, table } from './sql.ts';
+import { columns, many, parseStored, type Sql, statement, table } from './sql.ts';
 
 const humans = table<Human>('humans', columns({ plain: 'folded name seen_at' }));
 const teams = table<Team>(
@@ -57,9 +57,9 @@ export function deskStatements(sql: Sql): DeskRecords {
       return row === undefined ? {} : (parseStored(row['value'] ?? null) as Record<string, unknown>);
     },
     put: (desk) => desks.put(sql, desk),
-    renew: (desk_id, lease_until) => change(sql, RENEW, [desk_id, lease_until]),
-    remove: (desk_id) => change(sql, REMOVE, [desk_id]),
-    removeLapsed: (at) => change(sql, REMOVE_LAPSED, [at]),
-    setPreferences: (seat, value) => change(sql, SET_PREFERENCES, [seat, JSON.stringify(value)]),
+    renew: (desk_id, lease_until) => sql.change(RENEW, [desk_id, lease_until]),
+    remove: (desk_id) => sql.change(REMOVE, [desk_id]),
+    removeLapsed: (at) => sql.change(REMOVE_LAPSED, [at]),
+    setPreferences: (seat, value) => sql.change(SET_PREFERENCES, [seat, JSON.stringify(value)]),
   };
 }

@@ -6,7 +6,6 @@ import type { Mention, MentionInFull, MentionStatus } from '../../domain/mention
 import { MESSAGE_COLUMNS, readMentioned } from './messages.ts';
 import {
   type Codec,
-  change,
   columns,
   conditions,
   decodeCursor,
@@ -175,7 +174,7 @@ export function mentionStatements(sql: Sql, now: string): MentionRecords {
 
     update: (mention) => stored.update(sql, mention),
 
-    deny: (session_id) => change(sql, DENY, [session_id, now]),
+    deny: (session_id) => sql.change(DENY, [session_id, now]),
 
     move: (from, { session_id, handle }) => ids(sql, MOVE, [from, session_id, handle], 'mention_id'),
   };
@@ -244,10 +243,10 @@ export function loopStatements(sql: Sql): LoopRecords {
     list: () => many(sql, LIST, [], loops.decode),
     async humanSpoke(subject) {
       const [row] = await sql.all(LAST_MESSAGE, []);
-      await sql.run(SPOKE, [subject, Number(row?.['value'] ?? 0)]);
+      await sql.change(SPOKE, [subject, Number(row?.['value'] ?? 0)]);
     },
-    put: (loop) => change(sql, PUT_LOOP, loops.encode(loop)),
+    put: (loop) => sql.change(PUT_LOOP, loops.encode(loop)),
     remove: ({ first_session_id, second_session_id }) =>
-      change(sql, REMOVE, [first_session_id, second_session_id]),
+      sql.change(REMOVE, [first_session_id, second_session_id]),
   };
 }

@@ -156,7 +156,7 @@ export function messageStatements(sql: Sql): MessageRecords {
 
     async insert(message) {
       const encoded = [...messages.encode(message), digest(message.body)];
-      await sql.run(INSERT, [...encoded, searchable(message), messageChecksums.ofEncoded(encoded)]);
+      await sql.change(INSERT, [...encoded, searchable(message), messageChecksums.ofEncoded(encoded)]);
     },
   };
 }

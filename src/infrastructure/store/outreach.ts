@@ -6,7 +6,6 @@ import type { StopGuardRecord } from '../../domain/stop-guard.ts';
 import {
   type Codec,
   type Conditions,
-  change,
   columns,
   conditions,
   decodeCursor,
@@ -114,7 +113,7 @@ export function outreachStatements(sql: Sql): OutreachRecords {
     },
     damaged: (after) => stored.damaged(sql, after),
     unreported: (session_id) => found(UNREPORTED, [session_id]),
-    oweAgain: (session_id, let_go_at) => change(sql, OWE_AGAIN, [session_id, let_go_at]),
+    oweAgain: (session_id, let_go_at) => sql.change(OWE_AGAIN, [session_id, let_go_at]),
     unseen: (limit) => found(UNSEEN, [limit]),
     countUnseen: () => numberIn(sql, COUNT_UNSEEN, []),
     unshown: (before) => found(UNSHOWN, [before]),
@@ -129,7 +128,7 @@ export function outreachStatements(sql: Sql): OutreachRecords {
     nextNumber: () => numberIn(sql, NEXT, []),
     insert: (item) => stored.add(sql, item),
     update: (item) => stored.update(sql, item),
-    moveReader: (from, to) => change(sql, MOVE_READER, [from, to]),
+    moveReader: (from, to) => sql.change(MOVE_READER, [from, to]),
     putBucket: (bucket) => buckets.put(sql, bucket),
     putGuard: (record) => guards.put(sql, record),
   };

@@ -1,7 +1,7 @@
 /** The statements of popups: their leases and outcomes, and the storms of a seat. */
 import type { PopupLease, PopupOutcome, PopupRecords } from '../../application/ports.ts';
 import type { PopupKind } from '../../domain/popups.ts';
-import { change, type Sql, type Statement, statement } from './sql.ts';
+import { type Sql, type Statement, statement } from './sql.ts';
 
 const LEASE = statement(
   `INSERT INTO popups (subject, kind, seat, held_by, leased_at, outcome) VALUES ($1, $2, $3, $4, $5, 'leased')
@@ -78,7 +78,7 @@ export function popupStatements(sql: Sql, now: string): PopupRecords {
     async takeOver(lease, at, before) {
       return (await sql.run(TAKE_OVER, [...keysOf(lease), at, before])) === 1;
     },
-    joinStorm: (subject, seat, since) => change(sql, JOIN_STORM, [subject, seat, since]),
+    joinStorm: (subject, seat, since) => sql.change(JOIN_STORM, [subject, seat, since]),
     async settle(subject, seat, outcome, reason) {
       return (await sql.run(SETTLE, [subject, seat, outcome, reason])) === 1;
     },

@@ -19,7 +19,6 @@ import { openOf } from './deliveries.ts';
 import {
   type Codec,
   type Conditions,
-  change,
   columns,
   conditions,
   decodeCursor,
@@ -246,7 +245,7 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
 
     async insert(prompt) {
       const encoded = encode(prompt);
-      await sql.run(INSERT, [...encoded, searchable(prompt), promptChecksums.ofEncoded(encoded)]);
+      await sql.change(INSERT, [...encoded, searchable(prompt), promptChecksums.ofEncoded(encoded)]);
     },
 
     async settle(prompt, at) {
@@ -255,13 +254,13 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
       return (await sql.run(SETTLE, params)) === 1;
     },
 
-    update: (prompt) => change(sql, UPDATE, changes(prompt)),
+    update: (prompt) => sql.change(UPDATE, changes(prompt)),
 
-    setTerminal: ({ ask_id, terminal_since }) => change(sql, SET_TERMINAL, [ask_id, terminal_since]),
+    setTerminal: ({ ask_id, terminal_since }) => sql.change(SET_TERMINAL, [ask_id, terminal_since]),
 
     warned: async (ask_id) => (await sql.run(WARNED, [ask_id])) === 1,
 
-    setBlocked: (prompt) => change(sql, SET_BLOCKED, [prompt.ask_id, prompt.blocked_since, orderKey(prompt)]),
+    setBlocked: (prompt) => sql.change(SET_BLOCKED, [prompt.ask_id, prompt.blocked_since, orderKey(prompt)]),
 
     addResponse: (response) => responses.add(sql, response),
 
@@ -270,7 +269,7 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
         .filter((row) => !promptChecksums.isIntact(row))
         .map((row) => String(row['ask_id'])),
     damaged: (after) => promptChecksums.damaged(sql, after),
-    setAside: (ask_id) => change(sql, SET_ASIDE, [ask_id]),
+    setAside: (ask_id) => sql.change(SET_ASIDE, [ask_id]),
 
     setOrphaned: (session_id, orphaned) => ids(sql, SET_ORPHANED, [session_id, orphaned ? 1 : 0], 'ask_id'),
 
@@ -411,7 +410,7 @@ export function claimStatements(sql: Sql): ClaimRecords {
       due: (now, limit) => ids(sql, LAPSED, [now, limit], 'ask_id'),
       next: () => firstTime(sql, NEXT_LAPSE),
     },
-    put: (ask_id, desk_id) => change(sql, PUT, [ask_id, desk_id]),
-    remove: (ask_id) => change(sql, REMOVE, [ask_id]),
+    put: (ask_id, desk_id) => sql.change(PUT, [ask_id, desk_id]),
+    remove: (ask_id) => sql.change(REMOVE, [ask_id]),
   };
 }

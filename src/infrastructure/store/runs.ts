@@ -50,7 +50,7 @@ export function runStatements(sql: Sql, markOf: MarkRun): RunRecords {
       const encoded = runs.encode(run);
       // A row without its mark never gets one again, because that would turn a forged row into ours.
       const ours = before === undefined || (await isIn(before));
-      await sql.run(PUT, [...encoded, ours ? await mark(encoded) : null]);
+      await sql.change(PUT, [...encoded, ours ? await mark(encoded) : null]);
     },
   };
 }

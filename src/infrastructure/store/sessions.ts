@@ -4,7 +4,6 @@ import type { Waker } from '../../domain/hooks.ts';
 import type { Session } from '../../domain/sessions.ts';
 import { timeAfter } from '../../domain/times.ts';
 import {
-  change,
   columns,
   decodeIntact,
   ids,
@@ -147,32 +146,30 @@ export function sessionStatements(sql: Sql, now: string): SessionRecords {
       const query = state === 'alive' ? ALIVE : state === 'ended' ? ENDED : ALL;
       return many(sql, query, [limit], readSession);
     },
-    upsert: (session) => change(sql, UPSERT, sessions.encode(session)),
-    touch: (session_id, at) => change(sql, TOUCH, [session_id, at]),
-    touchByHook: (session_id, at) => change(sql, TOUCH_BY_HOOK, [session_id, at]),
-    joinRoom: ({ message_id, seq, session_id }) =>
-      change(sql, JOIN_ROOM, [message_id, seq, session_id ?? '']),
-    beginRoom: (session_id) => change(sql, BEGIN_ROOM, [session_id]),
+    upsert: (session) => sql.change(UPSERT, sessions.encode(session)),
+    touch: (session_id, at) => sql.change(TOUCH, [session_id, at]),
+    touchByHook: (session_id, at) => sql.change(TOUCH_BY_HOOK, [session_id, at]),
+    joinRoom: ({ message_id, seq, session_id }) => sql.change(JOIN_ROOM, [message_id, seq, session_id ?? '']),
+    beginRoom: (session_id) => sql.change(BEGIN_ROOM, [session_id]),
     markRoom: ({ message_id, project_dir, session_id, scope }) =>
-      change(sql, MARK_ROOM, [message_id, project_dir ?? '', session_id ?? '', scope]),
-    flagRoom: (session_id) => change(sql, FLAG_ROOM, [session_id]),
-    noticeRoom: (session_id) => change(sql, NOTICE_ROOM, [session_id]),
-    readRoom: (session_id, seq) => change(sql, READ_ROOM, [session_id, seq]),
+      sql.change(MARK_ROOM, [message_id, project_dir ?? '', session_id ?? '', scope]),
+    flagRoom: (session_id) => sql.change(FLAG_ROOM, [session_id]),
+    noticeRoom: (session_id) => sql.change(NOTICE_ROOM, [session_id]),
+    readRoom: (session_id, seq) => sql.change(READ_ROOM, [session_id, seq]),
     childrenOf: (session_id) => many(sql, CHILDREN, [session_id], readSession),
     ofConversation: (machine, conversation) =>
       many(sql, OF_CONVERSATION, [machine, conversation], readSession),
-    nameConversation: (session_id, conversation) =>
-      change(sql, NAME_CONVERSATION, [session_id, conversation]),
+    nameConversation: (session_id, conversation) => sql.change(NAME_CONVERSATION, [session_id, conversation]),
     callerOf: async (tool_use_id) => (await ids(sql, CALLER, [tool_use_id], 'session_id'))[0],
     async recordCaller(tool_use_id, session_id) {
-      await sql.run(RECORD_CALLER, [tool_use_id, session_id, now]);
-      await sql.run(FORGET_CALLERS, [timeAfter(now, -CALLER_MEMORY_MS)]);
+      await sql.change(RECORD_CALLER, [tool_use_id, session_id, now]);
+      await sql.change(FORGET_CALLERS, [timeAfter(now, -CALLER_MEMORY_MS)]);
     },
     connections: (machine) => many(sql, CONNECTIONS, [machine], connections.decode),
     connection: (connection_id) => connections.get(sql, connection_id),
     openConnection: (connection) => connections.add(sql, connection),
-    nameConnection: (connection_id, session_id) => change(sql, NAME_CONNECTION, [connection_id, session_id]),
-    closeConnection: (connection_id) => change(sql, CLOSE_CONNECTION, [connection_id]),
+    nameConnection: (connection_id, session_id) => sql.change(NAME_CONNECTION, [connection_id, session_id]),
+    closeConnection: (connection_id) => sql.change(CLOSE_CONNECTION, [connection_id]),
     damaged: (after) => sessions.damaged(sql, after),
   };
 }

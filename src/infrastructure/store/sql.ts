@@ -48,6 +48,11 @@ export interface Sql {
   all(statement: Statement, params: readonly SqlValue[]): Promise<Row[]>;
   /** Runs a statement that returns no rows; resolves to the number of rows changed. */
   run(statement: Statement, params: readonly SqlValue[]): Promise<number>;
+  /**
+   * Runs a statement whose result nobody needs. A server gets it together with the next statement or the commit, so an error may
+   * come as late as that; the transaction fails with it.
+   */
+  change(statement: Statement, params: readonly SqlValue[]): Promise<void>;
 }
 
 /** The first row, decoded; undefined if there is none. */
@@ -89,11 +94,6 @@ export async function ids(
   column: string,
 ): Promise<string[]> {
   return (await sql.all(query, params)).map((row) => String(row[column]));
-}
-
-/** Runs a statement when it does not matter how many rows it changes. */
-export async function change(sql: Sql, query: Statement, params: readonly SqlValue[]): Promise<void> {
-  await sql.run(query, params);
 }
 
 export interface WriteOptions<T> {
@@ -215,9 +215,9 @@ export function table<T extends object>(name: string, codecs: Record<keyof T & s
       return `SELECT ${this.list} FROM ${name}`;
     },
     get: (sql, key) => one(sql, GET, [key], found.decode),
-    add: (sql, item) => change(sql, ADD, found.encode(item)),
-    put: (sql, item) => change(sql, PUT, found.encode(item)),
-    update: (sql, item) => change(sql, UPDATE, found.encode(item)),
+    add: (sql, item) => sql.change(ADD, found.encode(item)),
+    put: (sql, item) => sql.change(PUT, found.encode(item)),
+    update: (sql, item) => sql.change(UPDATE, found.encode(item)),
     async damaged(sql, after, prefix = '') {
       const rows = await sql.all(FROM_KEY, [after ?? '', DOCTORED]);
       const damaged = rows.filter((row) => decodeIntact([row], found.decode).length === 0);

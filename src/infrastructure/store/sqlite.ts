@@ -482,6 +482,10 @@ class Connection implements Sql {
     return changes;
   }
 
+  async change(given: Statement, params: readonly SqlValue[]): Promise<void> {
+    await this.run(given, params);
+  }
+
   /** Ends the open transaction. The engine may have ended it already, and on a broken disk it cannot. */
   end(how: 'COMMIT' | 'ROLLBACK'): void {
     try {

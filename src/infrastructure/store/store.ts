@@ -49,7 +49,7 @@ export async function openStore(driver: Driver, address: string, markRun: MarkRu
     const { migrate } = await import('./migrations.ts');
     await driver.write(async (sql, now) => {
       await migrate(sql, now);
-      await sql.run(NAME, ['store_id', randomIds.make('store')]);
+      await sql.change(NAME, ['store_id', randomIds.make('store')]);
       if (found.version === 0 && driver.boot !== null) await beginNumbers(sql, driver.boot);
     });
   }

@@ -1,7 +1,7 @@
 /** The statements of waits: the processes that wait for a question on behalf of an agent, each with its lease. */
 import type { WaitRecords } from '../../application/ports.ts';
 import { STANDING_LEASE } from '../../domain/waits.ts';
-import { change, firstTime, ids, type Sql, statement } from './sql.ts';
+import { firstTime, ids, type Sql, statement } from './sql.ts';
 
 const PUT = statement(
   `INSERT INTO waits (ask_id, wait_id, lease_until) VALUES ($1, $2, $3)
@@ -28,10 +28,10 @@ export function waitStatements(sql: Sql): WaitRecords {
       due: (now, limit) => ids(sql, LAPSED, [now, limit], 'ask_id'),
       next: () => firstTime(sql, NEXT_LAPSE),
     },
-    put: ({ ask_id, wait_id, lease_until }) => change(sql, PUT, [ask_id, wait_id, lease_until]),
+    put: ({ ask_id, wait_id, lease_until }) => sql.change(PUT, [ask_id, wait_id, lease_until]),
     removeLapsed: (ask_id, now) => ids(sql, REMOVE_LAPSED, [ask_id, now], 'wait_id'),
     end: (wait_id) => ids(sql, END, [wait_id], 'ask_id'),
-    endOfSession: (ask_id) => change(sql, END_OF_SESSION, [ask_id]),
-    remove: (ask_id) => change(sql, REMOVE, [ask_id]),
+    endOfSession: (ask_id) => sql.change(END_OF_SESSION, [ask_id]),
+    remove: (ask_id) => sql.change(REMOVE, [ask_id]),
   };
 }
