@@ -7,6 +7,7 @@
  */
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
+import { HiveError } from '../../src/domain/errors.ts';
 import { openPostgresAt } from '../../src/extensions/postgres/driver.ts';
 import { type Sql, statement } from '../../src/infrastructure/store/sql.ts';
 import { openHive } from '../../src/open-hive.ts';
@@ -43,16 +44,23 @@ test('a write that goes on after a statement that failed is not acknowledged', a
 
 test.each([
   ['goes on with a statement', (sql: Sql) => sql.all(statement('SELECT 1'), [])],
-  ['refuses by itself', () => Promise.reject(new Error('A refusal.'))],
   ['ends', async () => undefined],
 ])('the error of a statement that nobody waits for is that of the write, which then %s', async (_, later) => {
+  await expect(writeAfterFailure(later)).rejects.toThrow('division by zero');
+});
+
+test('a write that Hive refuses says why, also if a statement that nobody waits for has failed', async () => {
+  const refusal = new HiveError('store_too_new', 'A newer Hive has updated the store.');
+  await expect(writeAfterFailure(() => Promise.reject(refusal))).rejects.toThrow(refusal);
+});
+
+async function writeAfterFailure(later: (sql: Sql) => Promise<unknown>): Promise<void> {
   const driver = closedAtEnd(openPostgresAt(await server.freshStore(), {}));
-  const write = driver.write(async (sql) => {
+  await driver.write(async (sql) => {
     await sql.change(statement('SELECT 1 / 0'), []);
     await later(sql);
   });
-  await expect(write).rejects.toThrow('division by zero');
-});
+}
 
 test.each([
   ['a table of that name', 'CREATE TABLE app.sessions (id INTEGER)'],

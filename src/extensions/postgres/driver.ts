@@ -176,7 +176,9 @@ export function openPostgres(
     } catch (error) {
       // Over a connection that does not answer, a ROLLBACK would only wait again; the server rolls back by itself.
       broken = isConnectionLost(error) || !(await isUndone(client));
-      throw translatePostgresError(failure ?? error, where);
+      // A refusal of Hive says more, for example that a newer one has changed the tables.
+      const cause = error instanceof HiveError ? error : (failure ?? error);
+      throw translatePostgresError(cause, where);
     } finally {
       pool.giveBack(client, broken);
     }
