@@ -16,8 +16,8 @@ import {
   PLUGIN_SERVER,
   readHook,
   SERVER_NAME,
-  shellLine,
 } from '../domain/installation.ts';
+import { shellLine } from '../domain/shell-words.ts';
 import type { Role } from '../domain/tokens.ts';
 import {
   COMMANDS,

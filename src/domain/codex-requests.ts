@@ -6,9 +6,9 @@
  */
 import type { HookDialog } from './dialogs.ts';
 import type { FileChange } from './edits.ts';
-import { shellWords } from './installation.ts';
 import { objectIn, objectsIn, type Raw, textIn } from './json.ts';
 import type { Prompt } from './prompts.ts';
+import { shellWords } from './shell-words.ts';
 import { cleanText } from './text.ts';
 
 /** The tool of a command, as its hook names it. */

@@ -3,6 +3,7 @@
  * them, and a test compares the plugin with them.
  */
 import { type HookClient, hookClient, QUIET_TOOLS } from './hooks.ts';
+import { shellLine, shellWords } from './shell-words.ts';
 import { isAtLeast } from './text.ts';
 import type { Role } from './tokens.ts';
 
@@ -418,32 +419,4 @@ function isHive(program: readonly string[]): boolean {
 function optionOf(options: readonly string[], name: string): string | null {
   const at = options.indexOf(name);
   return at < 0 ? null : (options[at + 1] ?? null);
-}
-
-/** A command line that a POSIX shell splits into these words. */
-export function shellLine(words: readonly string[]): string {
-  return words
-    .map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`))
-    .join(' ');
-}
-
-/** The words of one plain command; null for a line with which a shell would do more than run it. */
-export function shellWords(line: string): string[] | null {
-  const word = /(?:[\w@%+=:,./-]|'[^']*'|"(?:[^"$`\\]|\\["$`\\])*"|\\['" ])+/y;
-  const words: string[] = [];
-  for (let at = 0; at < line.length; ) {
-    word.lastIndex = at;
-    const found = word.exec(line);
-    if (found === null) return null;
-    words.push(
-      found[0].replace(
-        /'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)/gs,
-        (_all, single, double, bare) => single ?? double?.replace(/\\(.)/gs, '$1') ?? bare,
-      ),
-    );
-    at = word.lastIndex;
-    while (line[at] === ' ') at += 1;
-    if (at === word.lastIndex && at < line.length) return null;
-  }
-  return words;
 }

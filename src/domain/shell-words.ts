@@ -131,3 +131,33 @@ function readQuoted(text: string, start: number, quote: string): { text: string;
   }
   return null;
 }
+
+// ---- One plain command ----
+
+/** A command line that a POSIX shell splits into these words. */
+export function shellLine(words: readonly string[]): string {
+  return words
+    .map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`))
+    .join(' ');
+}
+
+/** The words of one plain command; null for a line with which a shell would do more than run it. */
+export function shellWords(line: string): string[] | null {
+  const word = /(?:[\w@%+=:,./-]|'[^']*'|"(?:[^"$`\\]|\\["$`\\])*"|\\['" ])+/y;
+  const words: string[] = [];
+  for (let at = 0; at < line.length; ) {
+    word.lastIndex = at;
+    const found = word.exec(line);
+    if (found === null) return null;
+    words.push(
+      found[0].replace(
+        /'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)/gs,
+        (_all, single, double, bare) => single ?? double?.replace(/\\(.)/gs, '$1') ?? bare,
+      ),
+    );
+    at = word.lastIndex;
+    while (line[at] === ' ') at += 1;
+    if (at === word.lastIndex && at < line.length) return null;
+  }
+  return words;
+}

@@ -9,9 +9,8 @@ import {
   readHook,
   readHookCommand,
   serverSetting,
-  shellLine,
-  shellWords,
 } from '../../src/domain/installation.ts';
+import { shellLine, shellWords } from '../../src/domain/shell-words.ts';
 import { ROOT } from '../support/children.ts';
 
 const read = (...path: string[]): Record<string, unknown> =>

@@ -15,10 +15,10 @@ import {
   roleOfServer,
   SERVER_NAME,
   serverSetting,
-  shellLine,
   toolRules,
 } from '../../domain/installation.ts';
 import { objectIn } from '../../domain/json.ts';
+import { shellLine } from '../../domain/shell-words.ts';
 import { editsInTurn } from '../../domain/text.ts';
 import type { Role } from '../../domain/tokens.ts';
 import { appendJson, type JsonPath, readJson, removeJson, setJson, valueAt } from './json-edits.ts';

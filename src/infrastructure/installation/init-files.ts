@@ -4,7 +4,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { shellLine } from '../../domain/installation.ts';
+import { shellLine } from '../../domain/shell-words.ts';
 import type { Environment } from '../../domain/sources.ts';
 import type { TextEdit } from '../../domain/text.ts';
 import { homeOf } from '../platform/platform.ts';
