@@ -30,7 +30,8 @@ import {
 } from './identity.ts';
 import { closeConnection, closeDead } from './lost-servers.ts';
 import type { Connection, ReadTx, Store } from './ports.ts';
-import { recordSession, type SessionService } from './sessions.ts';
+import { recordSession } from './session-state.ts';
+import type { SessionService } from './sessions.ts';
 import { type CallTrace, turnOfCall } from './turns.ts';
 import type { Processes } from './world.ts';
 

@@ -24,15 +24,8 @@ import {
 } from './identity.ts';
 import { giveNoticeSeldom, NoticedRefusal } from './notices.ts';
 import type { WriteTx } from './ports.ts';
-import {
-  endSession,
-  newSession,
-  recordSession,
-  renamed,
-  reopenSession,
-  retitle,
-  type TitleReport,
-} from './sessions.ts';
+import { recordSession } from './session-state.ts';
+import { endSession, newSession, renamed, reopenSession, retitle, type TitleReport } from './sessions.ts';
 import { takeOver } from './takeovers.ts';
 import type { Processes } from './world.ts';
 
@@ -382,38 +375,18 @@ async function startSubagent(
   return recordSession(tx, 'session/started', await newSession(tx, introduction, before));
 }
 
-/** The last handler: updates the session's state from the event and the verdict. */
+/** The last handler: ends the session with its client, or a subagent with its turn. */
 export const recordSessionState: HookHandler = async ({ tx, event, session, surroundings, verdict }) => {
-  const state = nextState(event.name, verdict.block !== null, session);
-  if (state === session.state) return null;
-  if (state === 'ended') {
-    const next = await nextInBackground(tx, event, session, surroundings);
-    // The next session takes over unread deliveries.
-    const cleared = event.reason === 'clear';
-    const is_left = cleared || event.reason === 'resume';
-    const ended = await endSession(tx, session, { goes_on: cleared || next !== null, is_left });
-    if (next !== null) await goOnInBackground(tx, ended, next, surroundings);
-  } else {
-    await recordSession(tx, 'session/changed', { ...session, state });
-  }
+  if (session.state === 'ended' || !endsSession(event.name, verdict.block !== null, session)) return null;
+  const next = await nextInBackground(tx, event, session, surroundings);
+  // The next session takes over unread deliveries.
+  const cleared = event.reason === 'clear';
+  const is_left = cleared || event.reason === 'resume';
+  const ended = await endSession(tx, session, { goes_on: cleared || next !== null, is_left });
+  if (next !== null) await goOnInBackground(tx, ended, next, surroundings);
   return null;
 };
 
-function nextState(name: string, blocked: boolean, session: Session): Session['state'] {
-  switch (name) {
-    case 'SessionEnd':
-      return 'ended';
-    case 'SubagentStop':
-      return blocked || session.parent_session_id === null ? session.state : 'ended';
-    case 'Stop':
-    case 'StopFailure':
-    case 'Interrupt':
-      return blocked ? 'active' : 'idle';
-    case 'UserPromptSubmit':
-      return blocked ? session.state : 'active';
-    case 'PreToolUse':
-      return 'active';
-    default:
-      return session.state;
-  }
+function endsSession(name: string, blocked: boolean, { parent_session_id }: Session): boolean {
+  return name === 'SessionEnd' || (name === 'SubagentStop' && !blocked && parent_session_id !== null);
 }

@@ -46,6 +46,7 @@ import { passReportsOn, reconcileUnreported } from './outreach.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
 import { recordCancel } from './prompts.ts';
 import { chargeNewSession } from './quotas.ts';
+import { recordSession } from './session-state.ts';
 import { takeOver } from './takeovers.ts';
 import { recordTurnEnd } from './turns.ts';
 import { sessionIsGone } from './waits.ts';
@@ -314,20 +315,6 @@ export async function findSession(tx: ReadTx, handle_or_id: string): Promise<Ses
     'session_not_found',
     `There is no session "${handle_or_id}".${hint} See them with: hive sessions`,
   );
-}
-
-/** Stores a session and appends the event; `trail` has additional data for the event. */
-export async function recordSession(
-  tx: WriteTx,
-  type: 'session/started' | 'session/changed' | 'session/ended',
-  session: Session,
-  trail: Readonly<Record<string, unknown>> = {},
-): Promise<Session> {
-  await tx.sessions.upsert(session);
-  const { session_id, handle, state, source, project } = session;
-  const data = { handle, state, source, project, ...trail };
-  await tx.events.append({ type, session_id, subject: session_id, data });
-  return session;
 }
 
 /**

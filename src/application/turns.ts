@@ -48,6 +48,7 @@ import {
 import type { HookContext, HookHandler } from './hook-context.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
 import { recordCancel } from './prompts.ts';
+import { recordWork } from './session-state.ts';
 import type { Files, Ids } from './world.ts';
 
 /** How a program reports that its turn has ended. */
@@ -234,6 +235,7 @@ async function beginTurn(
   await tx.events.append({ type: 'turn/changed', session_id, subject: turn_id, data });
   const turn = startTurn({ ...beginning, turn_id, number: await tx.events.head() }, tx.now);
   await tx.turns.insert(turn);
+  await recordWork(tx, session_id, 'active');
   return turn;
 }
 
@@ -256,6 +258,7 @@ export async function recordTurnEnd(tx: WriteTx, turn: Turn, end: TurnEnd): Prom
     await tx.deliveries.put(owed('interrupt', turn_id, session_id));
     await endWithParent(tx, ended, end);
   }
+  if (abort_reason !== 'ended') await recordWork(tx, session_id, 'idle');
   return ended;
 }
 

@@ -56,6 +56,25 @@ describe('Claude Code', () => {
     });
   });
 
+  test('the session and its subagents are idle from there on, until its next prompt', async () => {
+    const hive = await openTestHive();
+    const client = claude(hive);
+    const states = async () => (await hive.sessions.list()).map(({ state }) => state);
+    await client.prompt('p1');
+    const inside = { prompt_id: 'p1', agent_id: 'a1', tool_name: 'Bash', tool_input: {}, tool_use_id: 't1' };
+    await client.say('PreToolUse', inside);
+    expect(await states()).toEqual(['active', 'active']);
+    const { reply } = await interruptStored(hive);
+    await client.pre('p1', 't2');
+    await reply;
+    expect(await states()).toEqual(['idle', 'idle']);
+    // The rest of the batch is denied, and begins nothing.
+    await client.pre('p1', 't3');
+    expect(await states()).toEqual(['idle', 'idle']);
+    await client.prompt('p2');
+    expect((await hive.sessions.find(SESSION))?.state).toBe('active');
+  });
+
   test('a tool under way: its PostToolUse ends the turn, and the rest of the batch is denied', async () => {
     const hive = await openTestHive();
     const client = claude(hive);

@@ -89,6 +89,15 @@ describe('Esc in the terminal', () => {
   });
 });
 
+test('a session is idle once its client reports that it waits for its person', async () => {
+  const hive = await openTestHive();
+  const client = claude(hive);
+  await client.prompt('p1');
+  await client.say('Notification', { prompt_id: 'p1', notification_type: 'idle_prompt', message: 'waiting' });
+  expect(await endsOf(hive)).toEqual(['unknown']);
+  expect((await hive.sessions.find(SESSION))?.state).toBe('idle');
+});
+
 describe('a prompt that replaces the running turn', () => {
   const id = (n: number): string => `9a0e9700-0000-4000-8000-00000000000${n}`;
 
