@@ -3,9 +3,9 @@
 import { lose } from '../domain/delivery.ts';
 import {
   dialogsEndedBy,
-  hasReturned,
   mayEndDialogs,
   mayHaveReturned,
+  returnedOf,
   wasLeftUnanswered,
 } from '../domain/dialogs.ts';
 import { isFormOf } from '../domain/forms.ts';
@@ -15,16 +15,17 @@ import { OPEN_LIMIT, type Prompt } from '../domain/prompts.ts';
 import { hostOf, subagentId } from '../domain/sessions.ts';
 import { labelled } from '../domain/sources.ts';
 import {
+  callsIn,
   RETURNED_TAIL_BYTES,
-  type ReturnedCalls,
-  returnedCalls,
   subagentTranscript,
+  type TranscriptCall,
+  type TranscriptCalls,
 } from '../domain/transcripts.ts';
-import type { Turn } from '../domain/turns.ts';
+import { type Turn, toolEnded } from '../domain/turns.ts';
 import { handPrompt, hookCarrier } from './delivery.ts';
 import type { HookContext, HookHandler, HookSurroundings } from './hook-context.ts';
 import { giveNotice } from './notices.ts';
-import type { ReadTx, Store } from './ports.ts';
+import type { ReadTx, Store, WriteTx } from './ports.ts';
 import { recordCancel } from './prompts.ts';
 import { askIdsOfRun } from './run-calls.ts';
 import type { Files } from './world.ts';
@@ -42,10 +43,10 @@ class TranscriptNeeded extends Error {}
  * Runs `work`, the transaction with `cancelEndedDialogs`. If that needs the calls in the end of the transcript, undoes the
  * transaction, reads them, and runs it again, so that the store is not locked while they are parsed.
  */
-export async function withReturnedCalls<T>(
+export async function withCalls<T>(
   { transcript_path, agent_id }: HookEvent,
   { readTail }: HookSurroundings,
-  work: (returned?: ReturnedCalls) => Promise<T>,
+  work: (calls?: TranscriptCalls) => Promise<T>,
 ): Promise<T> {
   try {
     return await work();
@@ -55,7 +56,7 @@ export async function withReturnedCalls<T>(
   const own = transcript_path !== null && agent_id !== null;
   const path = own ? subagentTranscript(transcript_path, agent_id) : transcript_path;
   const tail = path === null ? null : readTail(path, RETURNED_TAIL_BYTES);
-  return work(tail === null ? null : returnedCalls(tail));
+  return work(tail === null ? null : callsIn(tail));
 }
 
 /**
@@ -63,12 +64,13 @@ export async function withReturnedCalls<T>(
  * agent gets words and answers to its questions from its next hook, but no permission to a call that is over.
  */
 export async function cameTooLate(
-  { tx, event, session, returned }: HookContext,
+  { tx, event, session, calls }: HookContext,
   prompts: readonly Prompt[],
 ): Promise<boolean> {
   if (event.client !== 'claude-code') return false;
-  if (returned === undefined) throw new TranscriptNeeded();
-  const over = prompts.filter((prompt) => returned?.some((call) => hasReturned(prompt, call)));
+  if (calls === undefined) throw new TranscriptNeeded();
+  const over = returnedOf(prompts, calls ?? []);
+  if (over.length > 0) await endReturnedTools(tx, session.session_id, calls ?? []);
   const [first] = over.filter((prompt) => !isRefused(prompt));
   if (first !== undefined)
     await giveNotice(tx, {
@@ -85,7 +87,7 @@ export async function cameTooLate(
 
 /** Cancels pending dialogs that were answered in their client's terminal, or ended with the client. */
 export const cancelEndedDialogs: HookHandler = async (hook) => {
-  const { tx, event, session, returned, waited } = hook;
+  const { tx, event, session, calls, waited } = hook;
   // After its wait, an event closes nothing more, and least of all the dialog for which it has waited.
   if (waited !== null || !mayEndDialogs(event)) return null;
   const own = (await tx.prompts.openOf(session.session_id, OPEN_LIMIT)).filter(({ dialog }) => dialog);
@@ -95,13 +97,14 @@ export const cancelEndedDialogs: HookHandler = async (hook) => {
   // The transcript of a subagent is another file, which its hooks do not name. Codex runs no call while it shows a dialog.
   const reads =
     event.client !== 'codex' && event.agent_id === null && mayHaveReturned(event, waiting, tx.now).length > 0;
-  if (reads && returned === undefined) throw new TranscriptNeeded();
+  if (reads && calls === undefined) throw new TranscriptNeeded();
   // The client is gone with its dialogs: a closed window is not an answer.
   const isGone = event.name === 'SessionEnd' || event.name === 'SessionStart';
   const ofRun = await askIdsOfRun(hook.tx, hook.surroundings.env);
-  const shown = { now: tx.now, returned: returned ?? null };
+  const shown = { now: tx.now, calls: calls ?? null };
   const found = dialogsEndedBy(event, waiting, shown);
   const ended = found.length > 0 ? found : await ofChangedCall(hook, waiting);
+  if (calls && ended.length > 0) await endReturnedTools(tx, session.session_id, calls);
   const givenUp = await formsGivenUp(hook, waiting);
   for (const prompt of [...ended, ...givenUp]) {
     const isUnanswered = isGone || givenUp.includes(prompt) || wasLeftUnanswered(event, prompt);
@@ -132,15 +135,29 @@ export async function cancelReturned(
   });
   const since = waiting.map(({ created_at }) => Date.parse(created_at));
   if (path === null || (files.modifiedMs(path) ?? 0) < Math.min(...since)) return;
-  const returned = returnedCalls(files.readTail(path, RETURNED_TAIL_BYTES) ?? '');
-  const over = waiting.filter((prompt) => returned.some((call) => hasReturned(prompt, call)));
+  const calls = callsIn(files.readTail(path, RETURNED_TAIL_BYTES) ?? '');
+  const over = returnedOf(waiting, calls);
   if (over.length === 0) return;
   await store.write(async (tx) => {
+    await endReturnedTools(tx, turn.session_id, calls);
     for (const { ask_id } of over) {
       const prompt = await tx.prompts.get(ask_id);
       if (prompt?.status === 'pending') await recordCancel(tx, prompt, ELSEWHERE);
     }
   });
+}
+
+/** No hook reports that a refused call is over. One of Hive with words stays, so that the end of the turn reports its refusal. */
+async function endReturnedTools(
+  tx: WriteTx,
+  session_id: string,
+  calls: readonly TranscriptCall[],
+): Promise<void> {
+  const turn = await tx.turns.current(session_id);
+  const returned = calls.filter(({ at }) => at !== null).map(({ tool }) => tool.use_id);
+  const over = turn?.open_tools.filter((open) => open.says === undefined && returned.includes(open.use_id));
+  if (turn === undefined || over === undefined || over.length === 0) return;
+  await tx.turns.update(over.reduce((left, tool) => toolEnded(left, tool, tx.now), turn));
 }
 
 async function transcriptOf(

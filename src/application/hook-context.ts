@@ -11,7 +11,7 @@ import type { RunStart } from '../domain/runs.ts';
 import type { Seat } from '../domain/seats.ts';
 import type { Session } from '../domain/sessions.ts';
 import type { Environment } from '../domain/sources.ts';
-import type { ReturnedCalls } from '../domain/transcripts.ts';
+import type { TranscriptCalls } from '../domain/transcripts.ts';
 import type { Trust } from '../domain/trust.ts';
 import type { Store, WriteTx } from './ports.ts';
 import type { Ids, Logger, Processes, ProjectContext } from './world.ts';
@@ -117,8 +117,8 @@ export interface HookContext {
   log: Logger;
   /** The verdict of the earlier handlers. */
   verdict: Verdict;
-  /** The calls in the end of the transcript; missing unless they are needed (`withReturnedCalls`). */
-  returned?: ReturnedCalls | undefined;
+  /** The calls in the end of the transcript; missing unless they are needed (`withCalls`). */
+  calls?: TranscriptCalls | undefined;
   /** The wait that this event has already had, so that it does not wait again; null if none. */
   waited: Waited | null;
   /** The preferences of the hook's seat, read once per event, for the first handler that needs them. */

@@ -20,10 +20,10 @@ import {
 import type { Preferences } from '../domain/preferences.ts';
 import { isExpired, type Prompt } from '../domain/prompts.ts';
 import { RUN_VARIABLE, readStart } from '../domain/runs.ts';
-import { DISPLACED_TAIL_BYTES, type ReturnedCalls, transcriptNames } from '../domain/transcripts.ts';
+import { DISPLACED_TAIL_BYTES, type TranscriptCalls, transcriptNames } from '../domain/transcripts.ts';
 import { beside } from './background.ts';
 import { announceOutput, deliverAnswers, END_OF_TIME, hookCarrier, reconcileDeliveries } from './delivery.ts';
-import { cancelEndedDialogs, withReturnedCalls } from './ended-dialogs.ts';
+import { cancelEndedDialogs, withCalls } from './ended-dialogs.ts';
 import type { Feed } from './feed.ts';
 import type { HookContext, HookHandler, HookSurroundings, LoadRunHandler } from './hook-context.ts';
 import { provenEvent, recordSessionState, sessionOfHook, speakerOf, titlesIn } from './hook-sessions.ts';
@@ -144,7 +144,7 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
     const titles = titlesIn(reported, surroundings);
     const round = async (
       tx: WriteTx,
-      returned: ReturnedCalls | undefined,
+      calls: TranscriptCalls | undefined,
       isWithin: IsWithin,
     ): Promise<Handled | typeof READ_AGAIN> => {
       const context = await reading(tx, reported, surroundings, speaker, titles, waited);
@@ -154,7 +154,7 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
       await reconcileDeliveries(tx, event, session.session_id);
       let verdict = NO_OPINION;
       for (const handler of handlers) {
-        verdict = mergeVerdicts(verdict, await handler({ ...context, verdict, waited, returned }));
+        verdict = mergeVerdicts(verdict, await handler({ ...context, verdict, waited, calls }));
         if (verdict.wait !== null) break;
       }
       const prints = verdict.carries && verdict.wait === null;
@@ -167,8 +167,8 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
     const acknowledges = (handled: Handled | typeof READ_AGAIN, announced: boolean): boolean =>
       announced || (handled !== READ_AGAIN && !isSilent(handled));
     return untilRead((isWithin) =>
-      withReturnedCalls(reported, surroundings, (returned) =>
-        store.writeUnflushed((tx) => round(tx, returned, isWithin), acknowledges),
+      withCalls(reported, surroundings, (calls) =>
+        store.writeUnflushed((tx) => round(tx, calls, isWithin), acknowledges),
       ).catch((error: unknown): typeof READ_AGAIN => {
         const isOthers = error instanceof NoticedRefusal && error.code === 'not_allowed';
         if (isOthers && reported.name === 'SessionStart' && isWithin(HANDOVER_MS)) return READ_AGAIN;
@@ -181,11 +181,11 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
   async function recordOnly(reported: HookEvent, surroundings: HookSurroundings): Promise<void> {
     const speaker = speakerOf(surroundings, processes);
     const titles = titlesIn(reported, surroundings);
-    await withReturnedCalls(reported, surroundings, (returned) =>
+    await withCalls(reported, surroundings, (calls) =>
       store.writeUnflushed(async (tx) => {
         const context = await reading(tx, reported, surroundings, speaker, titles, null);
         for (const handler of RECORDERS)
-          await handler({ ...context, verdict: NO_OPINION, waited: null, returned });
+          await handler({ ...context, verdict: NO_OPINION, waited: null, calls });
       }),
     );
   }

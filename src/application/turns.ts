@@ -10,7 +10,7 @@
 
 import { owed } from '../domain/delivery.ts';
 import { HiveError } from '../domain/errors.ts';
-import { type HookEvent, isHumanPrompt, isQuiet } from '../domain/hooks.ts';
+import { type HookEvent, isHumanPrompt, isQuiet, type Verdict } from '../domain/hooks.ts';
 import { type Interrupt, interruptedBy, requestSentence, settleInterrupt } from '../domain/interrupts.ts';
 import { isExpired } from '../domain/prompts.ts';
 import { wordsOf } from '../domain/refused-calls.ts';
@@ -480,6 +480,11 @@ export const endTurns: HookHandler = async (context) => {
       if (changed !== turn) await tx.turns.update(changed);
       break;
     }
+    case 'PermissionRequest': {
+      const changed = afterRefusal(turn, event, verdict.decision, tx.now);
+      if (changed !== turn) await tx.turns.update(changed);
+      break;
+    }
     case 'Stop':
     case 'StopFailure':
     case 'SubagentStop':
@@ -514,6 +519,17 @@ function afterTool(turn: Turn, event: HookEvent, denied: boolean, now: string): 
   const started = toolStarted(turn, { use_id, name, ...(says === null ? {} : { says }) }, now);
   // Its return is not reported, so it does not count as running.
   return isQuiet(event) ? toolEnded(started, { use_id, name }, now) : started;
+}
+
+/**
+ * The turn without the call whose permission is refused: no hook reports that it is over. This one does not identify the call, so
+ * of several calls of a tool all stay, as does one of Hive with words, whose refusal the end of the turn reports.
+ */
+function afterRefusal(turn: Turn, { tool }: HookEvent, decision: Verdict['decision'], now: string): Turn {
+  if (decision?.kind !== 'deny' || decision.interrupt) return turn;
+  const [asking, ...others] = turn.open_tools.filter(({ name }) => name === tool?.name);
+  const isClear = asking !== undefined && asking.says === undefined && others.length === 0;
+  return isClear ? toolEnded(turn, asking, now) : turn;
 }
 
 /**

@@ -53,7 +53,7 @@ import {
 } from './shown-calls.ts';
 import { cleanText, indented } from './text.ts';
 import { timeAfter } from './times.ts';
-import type { ReturnedCall, ReturnedCalls } from './transcripts.ts';
+import type { TranscriptCall, TranscriptCalls } from './transcripts.ts';
 
 /** A dialog as the hook of a client reports it, by kind. */
 export type HookDialog =
@@ -544,14 +544,34 @@ export function isAbout(prompt: Prompt, tool: HookTool): boolean {
   return prompt.fingerprint.startsWith(fingerprintOf(tool));
 }
 
-/** Whether a call of the transcript, whose result was written `at` that time, is the one for which this dialog was asked. */
-export function hasReturned(prompt: Prompt, { tool, at }: ReturnedCall): boolean {
-  if (at <= prompt.created_at) return false;
+/** Whether a call of the transcript is the one for which this dialog was asked, or an equal one. */
+function isFor(prompt: Prompt, tool: HookTool): boolean {
   if (tool.name === PLAN) return prompt.question === APPROVE_PLAN;
   if (tool.name !== QUESTIONS) return isAbout(prompt, tool);
   return questionsIn(tool).some(
     ({ header, text }) => header === prompt.header && cleanText(text) === prompt.question,
   );
+}
+
+/**
+ * The dialogs whose calls have returned, according to the transcript. No hook says which call a dialog is about, so of equal calls
+ * of one step, as many dialogs stay as calls have not returned: the last ones, because the terminal shows the first one first.
+ */
+export function returnedOf(prompts: readonly Prompt[], calls: readonly TranscriptCall[]): readonly Prompt[] {
+  return prompts.filter((prompt, n) => {
+    const steps = calls
+      .filter(({ tool, at }) => at !== null && at > prompt.created_at && isFor(prompt, tool))
+      .map(({ step }) => step);
+    const open = calls.filter(
+      ({ tool, step, at }) => at === null && steps.includes(step) && isFor(prompt, tool),
+    );
+    const later = prompts
+      .slice(n + 1)
+      .filter(
+        ({ fingerprint, question }) => fingerprint === prompt.fingerprint && question === prompt.question,
+      );
+    return steps.length > 0 && later.length >= open.length;
+  });
 }
 
 /** Whether a call is the one that was read back, which lacks the texts of an edit and the agent's own description. */
@@ -563,17 +583,17 @@ function isCall(shown: HookTool, { name, input }: Pick<HookTool, 'name' | 'input
   return digestOfCall([shown.name, shown.input]) === digestOfCall([name, displayed]);
 }
 
-/** The pending dialog prompts of a session that, as this event and the returned calls show, the client has closed. */
+/** The pending dialog prompts of a session that, as this event and the calls of the transcript show, the client has closed. */
 export function dialogsEndedBy(
   event: HookEvent,
   waiting: readonly Prompt[],
-  { now, returned }: { now: string; returned: ReturnedCalls },
+  { now, calls }: { now: string; calls: TranscriptCalls },
 ): readonly Prompt[] {
   const { name, tool, raw } = event;
-  if (beginsCall(event))
-    return mayHaveReturned(event, waiting, now).filter(
-      (prompt) => returned?.some(({ tool, at }) => at > prompt.created_at && isAbout(prompt, tool)) ?? true,
-    );
+  if (beginsCall(event)) {
+    const asked = mayHaveReturned(event, waiting, now);
+    return calls === null ? asked : returnedOf(asked, calls);
+  }
   if (CLOSING.has(name)) return waiting;
   if (name === 'ElicitationResult') {
     const header = formHeader(String(raw['mcp_server_name']));

@@ -199,37 +199,39 @@ function wordsIn(entry: Raw): string {
 /** How many bytes of the end of a transcript are searched for the result of a call, which may be long. */
 export const RETURNED_TAIL_BYTES: number = 1024 * 1024;
 
-export interface ReturnedCall {
+export interface TranscriptCall {
   tool: HookTool;
-  /** When its result was written. */
-  at: string;
+  /** The message in which its model made it, together with the other calls of that step. */
+  step: string | null;
+  /** When its result was written; null if it has none. */
+  at: string | null;
 }
 
-/** The calls that a transcript shows as returned; null if it cannot be read. */
-export type ReturnedCalls = readonly ReturnedCall[] | null;
+/** The calls in the end of a transcript; null if it cannot be read. */
+export type TranscriptCalls = readonly TranscriptCall[] | null;
 
 /** The transcript of a subagent of Claude Code, which its hooks do not name: `path` is that of its session. */
 export function subagentTranscript(path: string, agent_id: string): string | null {
   return /^\w+$/.test(agent_id) ? path.replace(/\.jsonl$/, `/subagents/agent-${agent_id}.jsonl`) : null;
 }
 
-/** The calls whose results are in the end of a transcript. */
-export function returnedCalls(tail: string): readonly ReturnedCall[] {
-  const calls = new Map<string | null, HookTool>();
-  const found: ReturnedCall[] = [];
+/** The calls that begin in the end of a transcript. */
+export function callsIn(tail: string): readonly TranscriptCall[] {
+  const calls = new Map<string | null, TranscriptCall>();
   for (const line of tail.split('\n')) {
     if (!line.includes('"tool_use')) continue;
     const entry = objectInText(line) ?? {};
-    for (const part of objectsIn(objectIn(entry['message'])?.['content'])) {
+    const message = objectIn(entry['message']) ?? {};
+    for (const part of objectsIn(message['content'])) {
       const name = part['type'] === 'tool_use' ? textIn(part, 'name') : null;
-      const { input } = part;
-      if (name !== null)
-        calls.set(textIn(part, 'id'), { name, input, use_id: null, response: null, own: null });
-      const tool = part['type'] === 'tool_result' ? calls.get(textIn(part, 'tool_use_id')) : undefined;
-      if (tool !== undefined) found.push({ tool, at: String(entry['timestamp']) });
+      const [use_id, step] = [textIn(part, 'id'), textIn(message, 'id')];
+      const tool = { name: name ?? '', input: part['input'], use_id, response: null, own: null };
+      if (name !== null) calls.set(use_id, { tool, step, at: null });
+      const returned = part['type'] === 'tool_result' ? calls.get(textIn(part, 'tool_use_id')) : undefined;
+      if (returned !== undefined) returned.at = String(entry['timestamp']);
     }
   }
-  return found;
+  return [...calls.values()];
 }
 
 // ---- The title of a session ----

@@ -31,6 +31,8 @@ const NO_PLAN = recordedEvent('claude-code/PermissionRequest-ExitPlanMode.json')
 const IN_BACKGROUND = recordedEvent('claude-code/PermissionRequest-Bash-in-bg-subagent.json');
 const QUESTIONS = recordedEvent('claude-code/PermissionRequest-AskUserQuestion.json');
 const SESSION = String(BASH['session_id']);
+/** The id of the call in recorded transcripts. */
+const RECORDED_CALL = 'toolu_01FixtureFixtureFix0001';
 
 let store: string;
 let hive: OpenedHive;
@@ -383,6 +385,47 @@ describe('a permission prompt of Claude Code', () => {
     });
   });
 
+  test('of one of two equal calls of a step, which its terminal refuses with words: the other one is still open', async () => {
+    const transcript_path = join(tempFolder(), 'session.jsonl');
+    const alive = {
+      env: { CLAUDE_PID: String(process.pid) },
+      surroundings: { machine: hostname(), above: [process.pid], readTail: files.readTail },
+    };
+    const raw = { ...BASH, transcript_path };
+    const [calls, asked]: [string[], string[]] = [[], []];
+    const [called = '', refused = ''] = recordedTail('permission-terminal-no-with-words')().split('\n');
+    for (const id of ['t1', 't2']) {
+      await fire(hive, { ...raw, hook_event_name: 'PreToolUse', tool_use_id: id }, alive);
+      asked.push(...(await fireDialog(hive, raw, alive)).prompts.map(({ ask_id }) => ask_id));
+      calls.push(called.replace(RECORDED_CALL, id).replace('"description":"d"', '"description":"run"'));
+    }
+    const states = async () =>
+      Promise.all(asked.map(async (ask_id) => (await hive.prompts.get(ask_id)).status));
+    const [last = ''] = asked.slice(-1);
+    const { created_at } = await hive.prompts.get(last);
+    await eventually(() => new Date().toISOString() > created_at);
+    const time = `"timestamp":"${new Date().toISOString()}"`;
+    const result = (id: string) => refused.replace(RECORDED_CALL, id).replace(/"timestamp":"[^"]+"/, time);
+    writeFileSync(transcript_path, `${[...calls, result('t2')].join('\n')}\n`);
+    for (const _ of [1, 2]) {
+      await hive.interrupts.endUnreported();
+      expect(await states()).toEqual(['cancelled', 'pending']);
+    }
+    expect(await turnsOf(hive, SESSION)).toMatchObject([{ open_tools: [{ use_id: 't1' }] }]);
+    appendFileSync(transcript_path, `${result('t1')}\n`);
+    await hive.interrupts.endUnreported();
+    expect(await states()).toEqual(['cancelled', 'cancelled']);
+  });
+
+  test.each([
+    ['Deny', []],
+    ['Allow', [{ use_id: 't1' }]],
+  ])('answered with %s: a refused call does not run any more', async (decision, open_tools) => {
+    await fire(hive, { ...BASH, hook_event_name: 'PreToolUse', tool_use_id: 't1' });
+    await decided(BASH, decision);
+    expect(await turnsOf(hive, SESSION)).toMatchObject([{ state: 'in_progress', open_tools }]);
+  });
+
   describe.each([
     ['of a session', 'session.jsonl', BASH],
     ['of a subagent', 'session/subagents/agent-a1.jsonl', { ...BASH, agent_id: 'a1', agent_type: 'helper' }],
@@ -400,7 +443,11 @@ describe('a permission prompt of Claude Code', () => {
       };
       const raw: Record<string, unknown> = { ...asked, transcript_path: join(folder, 'session.jsonl') };
       for (const agent of [{ agent_id: undefined }, {}])
-        await fire(hive, { ...raw, ...agent, hook_event_name: 'PreToolUse', tool_use_id: 't1' }, alive);
+        await fire(
+          hive,
+          { ...raw, ...agent, hook_event_name: 'PreToolUse', tool_use_id: RECORDED_CALL },
+          alive,
+        );
       const dialog = await fireDialog(hive, raw, alive);
       const [called, refused = ''] = recordedTail('permission-terminal-no-with-words')()
         .replace('"name":"Bash"', JSON.stringify({ name: raw['tool_name'] }).slice(1, -1))
@@ -424,7 +471,10 @@ describe('a permission prompt of Claude Code', () => {
       await hive.interrupts.endUnreported();
       expect(await now()).toMatchObject({ status: 'cancelled', cancel_reason: 'answered_elsewhere' });
       expect(await printed).toBe('');
-      expect(await turnsOf(hive, prompts[0]?.session_id)).toMatchObject([{ state: 'in_progress' }]);
+      // Its tool does not run any more.
+      expect(await turnsOf(hive, prompts[0]?.session_id)).toMatchObject([
+        { state: 'in_progress', open_tools: [] },
+      ]);
     });
 
     test('is not answered by a desk that has not read it yet, and its human learns that', async () => {

@@ -3,8 +3,9 @@ import { appendFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { fireDialog, openDesk } from '../support/dialogs.ts';
 import { introduce, openTestHive } from '../support/hive.ts';
-import { fire } from '../support/hooks.ts';
+import { fire, recordedEvent } from '../support/hooks.ts';
 import { serveInProcess } from '../support/sidecar.ts';
 import { tempFolder } from '../support/temp.ts';
 
@@ -73,4 +74,19 @@ test('what an agent said last comes with its turn, and again when it asks', asyn
   const elsewhere = { ...session, machine: 'elsewhere' };
   const views = await hive.turns.newestViews([elsewhere]);
   expect(views.get('reader')).not.toHaveProperty('last_words');
+});
+
+test('a desk that shows the tool of a turn learns at once that its call was refused', async () => {
+  const hive = await openTestHive();
+  await openDesk(hive);
+  const desk = await serveInProcess(hive);
+  const asks = recordedEvent('claude-code/PermissionRequest-Bash-addRules.json');
+  await fire(hive, { ...asks, hook_event_name: 'PreToolUse', tool_use_id: 't1' });
+  const { answer } = await fireDialog(hive, asks);
+  const { sessions } = await desk.request('session/list', {});
+  expect(sessions).toMatchObject([{ turn: { tool: 'Bash' } }]);
+  await answer('Deny');
+  await desk.seen(
+    ({ method, params }) => method === 'turn/changed' && params?.steps === 1 && params.tool === null,
+  );
 });

@@ -1,5 +1,6 @@
 /** Interrupts and turns over JSON-RPC. A reply may take minutes, but Emacs waits for none. */
 import type { OneOfAll } from '../../application/interrupts.ts';
+import type { EventType } from '../../domain/events.ts';
 import { INTERRUPT_LIMITS, type InterruptOutcome, outcomeSentence } from '../../domain/interrupts.ts';
 import { cancelInterruptParams, interruptAllParams, interruptParams } from '../../schemas/turns.ts';
 import { toWireError } from '../errors.ts';
@@ -63,7 +64,7 @@ export const turnMethods = {
 
 /**
  * Each turn that changed, in its current state, with the handle of its session. Also the turn of an agent that has just asked
- * something, if it has last words: they explain the question.
+ * something, if it has last words: they explain the question. And that of one whose question is over: its call may be, too.
  */
 export const notifyTurns: EventNotifier = async (events, { hive }, notify) => {
   const changed = subjectsOf(events, (type) => type.startsWith('turn/'));
@@ -71,11 +72,14 @@ export const notifyTurns: EventNotifier = async (events, { hive }, notify) => {
     const view = await hive.turns.view(turn_id);
     if (view !== undefined) notify('turn/changed', view);
   }
-  const asking = events.filter(({ type }) => type === 'prompt/created');
-  for (const session_id of new Set(asking.flatMap((event) => event.session_id ?? []))) {
+  const of = (...types: EventType[]): Set<string> =>
+    new Set(events.flatMap(({ type, session_id }) => (types.includes(type) ? (session_id ?? []) : [])));
+  const over = of('prompt/cancelled', 'prompt/handed');
+  for (const session_id of new Set([...of('prompt/created'), ...over])) {
     const turn = await hive.turns.current(session_id);
     const isSent = turn === undefined || changed.includes(turn.turn_id);
     const view = isSent ? undefined : await hive.turns.view(turn.turn_id);
-    if (view?.['last_words'] !== undefined) notify('turn/changed', view);
+    if (view !== undefined && (over.has(session_id) || view['last_words'] !== undefined))
+      notify('turn/changed', view);
   }
 };
