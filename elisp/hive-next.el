@@ -40,6 +40,10 @@
 (defconst hive-next--quiet 0.3
   "How many seconds a new question is shown before keys count.")
 
+(defconst hive-next--parting 2
+  "For how many seconds it is shown that the question before was settled.
+The human may be about to press a key for that question.")
+
 (defvar hive-next--raw nil "The events of the last key, as the terminal sent them.")
 
 (defvar echo-area-clear-hook)
@@ -50,8 +54,9 @@
 If TEXT is NEW to the human, keys count only after a moment in which
 it was shown and no key was pressed.  A key of the list HARMLESS,
 which decides nothing, counts at once, unless one was ignored before.
-BELOW is a function that returns what is shown below TEXT; it is called
-again every second.
+BELOW is a function that returns what is shown below TEXT, or nil if TEXT
+is out of date; it is called again every second and for each key.
+Return nil if it is, whatever was typed.
 Return `cut' if not all of TEXT is on the screen, and nil if it was but
 is no longer: a key that types something does not count then."
   (let* ((resize-mini-windows t)
@@ -66,8 +71,9 @@ is no longer: a key that types something does not count then."
          (shown nil) (there-p nil) (was-there nil)
          (draw (lambda () (setq there-p (hive-display-draw shown))))
          (look (lambda ()
-                 (let ((now (concat text (funcall below))))
-                   (cond ((not (and there-p (funcall there-p) (eq terminal (frame-terminal))))
+                 (let* ((more (funcall below))
+                        (now (concat text more)))
+                   (cond ((not (and more there-p (funcall there-p) (eq terminal (frame-terminal))))
                           (push 'hive-gone unread-command-events))
                          ((not (equal-including-properties now shown))
                           (setq shown now)
@@ -94,6 +100,7 @@ is no longer: a key that types something does not count then."
         ;; command ends, so it ends, as a minibuffer does then.
         (unless (eq terminal (frame-terminal)) (top-level))
         (cond ((eq key 'hive-gone) nil)
+              ((and (hive-next--typed-p key) (not (funcall below))) nil)
               ((and (hive-next--typed-p key) (not (memq key harmless))
                     (not (and was-there (memq last-event-frame frames))))
                ;; The question goes to the frame where the human is.
@@ -108,14 +115,14 @@ In a terminal, `read-key' returns the escape alone and drops the rest."
       (event-convert-list (list 'meta (aref raw 1)))
     key))
 
-(defun hive-next--dropped-p (text harmless)
-  "Show TEXT for a moment; return non-nil if keys were dropped.
+(defun hive-next--dropped-p (text harmless &optional seconds)
+  "Show TEXT for a moment, or SECONDS; return non-nil if keys were dropped.
 HARMLESS is as for `hive-keys-read'."
   (let ((dropped nil) (waiting t))
     (while waiting
       ;; A key clears the echo area, and so may anything else.
       (let* ((there-p (hive-display-draw text))
-             (event (and there-p (read-event nil nil hive-next--quiet))))
+             (event (and there-p (read-event nil nil (or seconds hive-next--quiet)))))
         (cond ((null event) (setq waiting (and there-p (not (funcall there-p)))))
               ((or (eq event ?\C-g)     ; quitting is never too early
                    ;; A key after an ignored key was perhaps meant for what the
@@ -254,7 +261,8 @@ Return nil if not even a short text fits.  LEFT is how many follow."
   "Return the first line for PROMPT, and QUESTION; LEFT is how many follow.
 If TIGHT, they are on one line where they fit."
   (let* ((mark (pcase (hive-prompt-rank prompt) (0 "! ") (2 (hive-mark "· ")) (_ "")))
-         (line (propertize (concat mark (hive-text-agent-in prompt 40) "  " (hive-prompt-waits prompt)
+         (line (propertize (concat mark (hive-text-agent-in prompt 40) "  "
+                                   (hive-prompt-waits (hive-next--now prompt))
                                    (if (> left 0) (hive-words 'next-more left) ""))
                            'face 'hive-shadow))
          (asked (concat (hive-permission-mark prompt)
@@ -367,7 +375,8 @@ Permissions are shown in full, and questions as far as they fit."
   "Let the human deal with BATCH; LEFT questions follow.
 BATCH is a list of one question, or of several that are alike.  Return
 nil to leave, or a cons of what they did (answered, skip, snooze or
-cancel) and the questions to which they did it."
+cancel) and the questions to which they did it.  If some of BATCH are
+settled elsewhere, say so, and return a cons of settled and these."
   (mapc #'hive-respond-claim batch)
   (let* ((prompt (car batch))
          (shown batch)
@@ -376,12 +385,12 @@ cancel) and the questions to which they did it."
          (free (hive-rpc-true-p prompt :allow_free_text))
          (chosen nil) (done nil) (new t))
     (unwind-protect
-        (while (not done)
+        (while (not (or done (setq done (hive-next--settled shown))))
           (let* ((text (hive-next--text shown chosen (+ left (- (length batch) (length shown)))))
                  (text (if (and (cdr batch) (null (cdr shown)))
                            (hive-next--add-key text (hive-words "* all %d" (length batch)))
                          text))
-                 (key (hive-keys-read text new hive-next--skip (lambda () (hive-next--news shown))))
+                 (key (hive-keys-read text new hive-next--skip (hive-next--news shown)))
                  (option (cdr (assq key choices)))
                  (label (plist-get option :label)))
             (when (and key (not (eq key 'cut)) (get-text-property 0 'hive-whole text))
@@ -458,7 +467,7 @@ Windows are left alone, unless the echo area has no room."
                                            " " (hive-words meaning) "\n"))
                                  hive-next--meanings "")
                       (propertize (hive-words "Any key goes back to the question") 'face 'hive-shadow))
-              nil nil (lambda () (hive-next--news shown)))))
+              nil nil (hive-next--news shown))))
     (when (eq key 'cut) (describe-function #'hive-next))))
 
 ;;;;; The side window
@@ -529,15 +538,34 @@ The echo area will take much of it."
 
 ;;;;; Answering
 
-(defun hive-next--news (prompts)
-  "Return lines on what happened while questions were shown, or \"\".
-PROMPTS are these questions."
-  (let ((fate (cl-some #'hive-respond-settled-since prompts)))
-    (concat (if fate
-                (propertize (hive-words "\nThis question is %s now.  TAB goes on" fate)
-                            'face 'hive-warning)
-              "")
-            (hive-next--delayed))))
+(defun hive-next--now (prompt)
+  "Return PROMPT as it is now."
+  (or (hive-model-prompt (plist-get prompt :ask_id)) prompt))
+
+(defun hive-next--news (batch)
+  "Return a function for what is shown below the text of BATCH.
+Its value is nil once that text is out of date: one of them is settled,
+or its agent goes on without it."
+  (let* ((state (lambda ()
+                  (mapcar (lambda (prompt)
+                            (cons (hive-respond-settled-since prompt)
+                                  (hive-prompt-blocked-p (hive-next--now prompt))))
+                          batch)))
+         (shown (funcall state)))
+    (lambda () (and (equal shown (funcall state)) (hive-next--delayed)))))
+
+(defun hive-next--settled (batch)
+  "Show which of BATCH were settled elsewhere while they were shown.
+Keys typed in the meantime are dropped.  Return a cons of settled and
+these questions, or nil."
+  (when-let* ((settled (cl-remove-if-not #'hive-respond-settled-since batch)))
+    (hive-next--dropped-p
+     (mapconcat (lambda (prompt)
+                  (hive-words "%s's question is already %s: %s" (hive-text-title prompt 40)
+                              (hive-respond-settled-since prompt) (hive-text-line (plist-get prompt :question) 60)))
+                settled "\n")
+     nil hive-next--parting)
+    (cons 'settled settled)))
 
 (defun hive-next--delayed ()
   "Return a line on the answer that can be taken back, or \"\"."
@@ -548,7 +576,7 @@ PROMPTS are these questions."
   "Read an option of BATCH and words to go with it, and answer with both.
 TEXT is what is shown.  The labels CHOSEN are part of the answer, too."
   (let* ((key (hive-keys-read (concat text (propertize (hive-words "\nPress the key of the option to comment on; any other key goes back") 'face 'hive-warning))
-                              nil))
+                              nil nil (hive-next--news batch)))
          (label (plist-get (cdr (assq key (hive-next--choices (car batch)))) :label)))
     (cond ((eq key 'cut) (hive-next--open batch))
           (label
@@ -646,7 +674,7 @@ a key that leaves, and nil if they go back."
   (if (not (cl-some (lambda (prompt) (hive-respond-confirmed-p prompt answer)) batch))
       'answered
     (let ((key (hive-keys-read (hive-next--confirm-text batch (plist-get answer :decision) description)
-                               t)))
+                               t nil (hive-next--news batch))))
       (cond ((memq key '(?y ?\r ?\n return)) 'answered)
             ((memq key '(nil ?n ?q ?\e ?\C-g escape)) nil)
             ((eq key 'cut) (hive-next--open batch))

@@ -169,9 +169,12 @@ human typed, report that, and put TEXT into the kill ring."
   "Return what happened to PROMPT since it was opened, in words, or nil.
 It was settled, or left to the terminal of its agent."
   (let ((now (hive-model-prompt (plist-get prompt :ask_id))))
-    (when (and now (hive-prompt-pending-p prompt)
-               (or (not (hive-prompt-pending-p now)) (hive-prompt-in-terminal-p now)))
-      (hive-respond-fate now))))
+    (when (hive-prompt-pending-p prompt)
+      (cond ((null now)
+             ;; A new connection has fetched what is pending, without it.
+             (when (and (hive-sidecar-connected-p) (hive-model-complete-p)) (hive-respond-fate nil)))
+            ((or (not (hive-prompt-pending-p now)) (hive-prompt-in-terminal-p now))
+             (hive-respond-fate now))))))
 
 (defun hive-respond-lost-p (prompt)
   "Return non-nil if PROMPT takes no answer from here any more."
@@ -224,6 +227,7 @@ Signal a `user-error' if it is already answered."
     ((guard (hive-prompt-in-terminal-p prompt)) (hive-words "left to its terminal"))
     ("responded" (hive-words "answered by %s" (hive-text-by prompt 40)))
     ("expired" (hive-words 'fate-expired))
+    ((guard (equal "answered_elsewhere" (plist-get prompt :cancel_reason))) (hive-words "answered elsewhere"))
     ("cancelled" (hive-words 'fate-cancelled))
     (_ (hive-words "closed"))))
 

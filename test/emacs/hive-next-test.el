@@ -26,25 +26,6 @@ Within BODY, `shown' are the texts that were shown, in order, and
 
 (defconst hive-next-test-options [(:label "yes") (:label "no")])
 
-(ert-deftest hive-next-says-that-the-question-on-the-screen-was-settled-elsewhere ()
-  (pcase-dolist (`(,change ,says)
-                 '(((:status "responded" :decision "yes" :by "Ada") "answered by Ada")
-                   ((:terminal_since "2026-01-01T00:00:00.000Z") "left to its terminal")))
-    (hive-test-with-desk nil
-      (let ((shown nil))
-        (hive-test-connect)
-        (hive-test-call 'fake/ask (list :question "Go on?" :options hive-next-test-options))
-        (hive-test-wait 5 (hive-prompts))
-        (cl-letf (((symbol-function 'hive-keys-read)
-                   (lambda (_text _new _harmless below)
-                     (push (funcall below) shown)
-                     (hive-model-put-prompt (append change (car (hive-prompts))))
-                     (push (funcall below) shown)
-                     ?q)))
-          (hive-next))
-        (should (equal "" (cadr shown)))
-        (should (equal (format "\nThis question is %s now.  TAB goes on" says) (car shown)))))))
-
 (ert-deftest hive-next-breaks-lines-between-keys-and-never-within-one ()
   (let* ((prompt (hive-test-prompt :multi_select t :options hive-next-test-options))
          (help (lambda (columns)
@@ -233,6 +214,62 @@ Within BODY, `shown' are the texts that were shown, in order, and
     (cl-letf (((symbol-function 'hive-display-draw) #'ignore))
       (should (eq 'cut (hive-keys-read "Sure?" t)))
       (should (equal (list ?1) events)))))
+
+;; Each is how the question on the screen ends, and what is said about it.
+(defconst hive-next-test-ends
+  `(((:status "responded" :decision "yes" :by "Bea") "answered by Bea")
+    ((:status "cancelled" :cancel_reason "human") "cancelled")
+    ((:status "cancelled" :cancel_reason "answered_elsewhere") "answered elsewhere")
+    ((:terminal_since "2026-01-01T00:00:00.000Z") "left to its terminal")
+    (nil "closed")))
+
+(ert-deftest hive-next-a-question-that-is-settled-elsewhere-takes-no-key ()
+  (pcase-dolist (`(,change ,says) hive-next-test-ends)
+    (hive-test-connected
+      (hive-test-call 'fake/ask (list :question "First?" :urgency "critical" :options hive-next-test-options))
+      (hive-test-call 'fake/ask (list :question "Second?" :options hive-next-test-options))
+      (hive-test-wait 5 (= 2 (length (hive-prompts))))
+      (let* ((first (car (hive-prompts))) (second (cadr (hive-prompts)))
+             (drawn nil) (typed (list ?1 ?2)))
+        ;; The first is on the screen; one key comes as it is settled, and one while that is said.
+        (hive-next-test-typing (list nil ?1 nil nil)
+          (cl-letf (((symbol-function 'hive-display-draw) (lambda (text) (push text drawn) #'always))
+                    ((symbol-function 'read-key)
+                     (lambda ()
+                       (run-hooks 'echo-area-clear-hook)
+                       (cond ((null (cdr typed)))
+                             (change (hive-model-put-prompt (append change first)))
+                             ;; A new connection fetches what is pending.
+                             (t (hive-model-replace (list second))))
+                       (pop typed))))
+            (hive-next))
+          (should-not events))
+        (should (member (format-message "%s's question is already %s: First?" (hive-text-title first) says) drawn))
+        (let ((answer (car (hive-next-test-stored 1))))
+          (should (equal (plist-get second :ask_id) (plist-get answer :ask_id)))
+          (should (equal ["no"] (plist-get answer :selected))))))))
+
+(ert-deftest hive-keys-without-a-key-a-text-that-is-out-of-date-is-left ()
+  (hive-next-test-typing (list nil ?1)
+    (let ((below (list "" "" nil)))
+      (cl-letf (((symbol-function 'hive-every)
+                 (lambda (_ look) (funcall look) (run-at-time 1000 nil #'ignore))))
+        (should-not (hive-keys-read "Sure?" t nil (lambda () (pop below))))))
+    (should (equal (list ?1) events))))
+
+(ert-deftest hive-next-says-no-longer-that-an-agent-is-blocked-which-goes-on ()
+  (let ((prompt (hive-test-prompt :blocked_since "2026-01-01T00:00:00.000Z" :options hive-next-test-options)))
+    (unwind-protect
+        (progn
+          (hive-model-put-prompt prompt)
+          (let ((below (hive-next--news (list prompt))))
+            (should (string-match-p "blocked for" (hive-next--one-text prompt nil 0)))
+            (should (equal "" (funcall below)))
+            (hive-model-put-prompt (append '(:blocked_since nil) prompt))
+            (should-not (funcall below))
+            (should-not (string-match-p "blocked for" (hive-next--one-text prompt nil 0)))
+            (should (equal "" (funcall (hive-next--news (list prompt)))))))
+      (hive-model-forget))))
 
 (defvar xterm-extra-capabilities)
 
