@@ -6,11 +6,13 @@
 import { HUMAN_ADDRESSEE } from '../domain/actors.ts';
 import { invalidInput } from '../domain/errors.ts';
 import {
+  allowedAt,
   hopsAfter,
   isLoopNotified,
   type Loop,
   type LoopDecision,
   loopReason,
+  MOST_HOPS,
   type Pair,
   pairOf,
   windowBefore,
@@ -59,7 +61,7 @@ export async function guardLoops(
   message: Message,
   addressees: readonly Addressee[],
 ): Promise<Trip[]> {
-  const { project_dir, hops } = message;
+  const { project_dir } = message;
   const author = authorKey(message);
   if (author === null) return [];
   const trips: Trip[] = [];
@@ -68,11 +70,16 @@ export async function guardLoops(
     if (addressee.session_id === HUMAN_ADDRESSEE) continue;
     const pair = pairOf(author, addressee.session_id);
     const spoke = await humanSpokeAt(tx, [author, addressee.session_id, project_dir]);
-    const before = await tx.mentions.countBetween(pair, windowBefore(tx.now), spoke);
-    const reason = loopReason({ hops, before });
+    const reasonSince = async (seq: number, hops: number): Promise<string | null> =>
+      loopReason({ hops, before: await tx.mentions.countBetween(pair, windowBefore(tx.now), seq) });
+    let reason = await reasonSince(spoke, message.hops);
+    if (reason === null) continue;
+    const loop = await tx.loops.get(pair);
+    const allowed = allowedAt(loop);
+    if (allowed > spoke) reason = await reasonSince(allowed, await hopsSince(tx, message, allowed));
     if (reason === null) continue;
     trips.push({ addressee, reason });
-    if (isLoopNotified(await tx.loops.get(pair), spoke)) continue;
+    if (isLoopNotified(loop, spoke)) continue;
     await trip(tx, pair, message, reason);
     news.push(addressee);
   }
@@ -98,8 +105,10 @@ export async function guardRoom(
     const pair = pairOf(author, reader.session_id);
     const loop = await tx.loops.get(pair);
     const spoke = await humanSpokeAt(tx, [author, reader.session_id, reader.project_dir]);
-    const [first, second] = await tx.messages.countOf(pair, windowBefore(tx.now), spoke);
-    const reason = roomLoopReason({ hops: newest.hops, exchanged: 2 * Math.min(first, second) });
+    const allowed = allowedAt(loop);
+    const [first, second] = await tx.messages.countOf(pair, windowBefore(tx.now), Math.max(spoke, allowed));
+    const hops = await hopsSince(tx, newest, allowed);
+    const reason = roomLoopReason({ hops, exchanged: 2 * Math.min(first, second) });
     if (loop?.state !== 'muted' && reason === null) continue;
     stopped.add(author);
     if (reason === null || loop?.state === 'muted' || isLoopNotified(loop, spoke)) continue;
@@ -107,6 +116,26 @@ export async function guardRoom(
     await notifyHuman(tx, newest, author, [reader], reason);
   }
   return news.filter(({ session_id }) => session_id === null || !stopped.has(session_id));
+}
+
+/**
+ * The hops of a message for a pair that the human has let continue at `allowed`, a `seq`: at most the number of replies that are
+ * newer. For other pairs, the chain of replies is as long as it was.
+ */
+async function hopsSince(
+  tx: ReadTx,
+  { reply_to, hops }: Pick<Message, 'reply_to' | 'hops'>,
+  allowed: number,
+): Promise<number> {
+  if (allowed === 0 || hops <= MOST_HOPS) return hops;
+  let id = reply_to;
+  for (let newer = 1; newer <= MOST_HOPS; newer += 1) {
+    const parent = id === null ? undefined : await tx.messages.intact(id);
+    if (parent === undefined) break;
+    if (parent.seq <= allowed) return newer;
+    id = parent.reply_to;
+  }
+  return hops;
 }
 
 /** The `seq` of the newest message when a human last wrote to one of these sessions, in one of these projects or to everyone. */
@@ -167,19 +196,14 @@ export function createLoops(store: Store) {
 
   return {
     /**
-     * `allowed`: they continue; earlier messages no longer count, and their mentions gate again. `muted`: mentions between the
+     * `allowed`: these two continue; their earlier messages no longer count, and their mentions gate again. `muted`: mentions between the
      * two reach neither until the human allows them again. @throws HiveError `session_not_found`.
      */
     settle: (names: PairNames, state: LoopDecision): Promise<void> =>
       store.write(async (tx) => {
         const pair = await pairNamed(tx, names);
-        if (state === 'muted') {
-          await tx.loops.put({ ...pair, state, at: tx.now, seq: 0, reason: 'muted by the human' });
-        } else {
-          await tx.loops.remove(pair);
-          await tx.loops.humanSpoke(pair.first_session_id);
-          await tx.loops.humanSpoke(pair.second_session_id);
-        }
+        const seq = await tx.loops.newestSeq();
+        await tx.loops.put({ ...pair, state, at: tx.now, seq, reason: `${state} by the human` });
         await appendLoop(tx, pair, { state });
       }),
 
@@ -188,6 +212,7 @@ export function createLoops(store: Store) {
       store.read(async (tx) => {
         const views: LoopView[] = [];
         for (const loop of await tx.loops.list()) {
+          if (loop.state === 'allowed') continue;
           const { first_session_id, second_session_id } = loop;
           const first = await tx.sessions.get(first_session_id);
           const second = await tx.sessions.get(second_session_id);
@@ -209,7 +234,7 @@ export function createLoops(store: Store) {
 async function appendLoop(
   tx: WriteTx,
   { first_session_id, second_session_id }: Pair,
-  change: { state: Loop['state'] | LoopDecision; reason?: string; message_id?: string },
+  change: { state: Loop['state']; reason?: string; message_id?: string },
 ): Promise<void> {
   const data = { sessions: [first_session_id, second_session_id], ...change };
   await tx.events.append({ type: 'loop/changed', data });

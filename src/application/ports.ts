@@ -604,6 +604,8 @@ export interface LoopReads {
    * The seq of the newest message when a human last posted to any of these: session ids, project directories, `*` for everyone.
    */
   humanSpokeAt(subjects: readonly string[]): Promise<number>;
+  /** The seq of the newest message. */
+  newestSeq(): Promise<number>;
   get(pair: Pair): Promise<Loop | undefined>;
   list(): Promise<Loop[]>;
 }

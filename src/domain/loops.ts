@@ -16,9 +16,12 @@ export interface Pair {
   second_session_id: string;
 }
 
-/** The loop state of a pair. `tripped`: its mentions no longer gate. `muted`: none are delivered, by the human's choice. */
+/**
+ * The loop state of a pair. `tripped`: its mentions no longer gate. `muted`: none are delivered, by the human's choice. `allowed`:
+ * the human let it continue.
+ */
 export interface Loop extends Pair {
-  state: 'tripped' | 'muted';
+  state: 'tripped' | LoopDecision;
   at: string;
   /** The `seq` of the newest message then. */
   seq: number;
@@ -28,6 +31,11 @@ export interface Loop extends Pair {
 /** The human's decisions about a pair. */
 export const LOOP_DECISIONS = ['allowed', 'muted'] as const;
 export type LoopDecision = (typeof LOOP_DECISIONS)[number];
+
+/** The `seq` of the newest message when the human let a pair continue; 0 if they did not. */
+export function allowedAt(loop: Loop | undefined): number {
+  return loop?.state === 'allowed' ? loop.seq : 0;
+}
 
 /** The pair of two sessions, in its fixed order. */
 export function pairOf(a: string, b: string): Pair {

@@ -24,7 +24,7 @@ export function roomMode({
 export interface RoomNews
   extends Pick<
     Message,
-    'message_id' | 'seq' | 'session_id' | 'from_handle' | 'as_handle' | 'author' | 'hops'
+    'message_id' | 'seq' | 'session_id' | 'from_handle' | 'as_handle' | 'author' | 'reply_to' | 'hops'
   > {}
 
 /** At most this many new messages are read; the line says that there may be more. */

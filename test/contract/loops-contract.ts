@@ -4,7 +4,7 @@ import { humanAuthor } from '../../src/domain/messages.ts';
 import type { Session } from '../../src/domain/sessions.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { eventsOf, openTestHive } from '../support/hive.ts';
-import { join, post, postUnverified } from '../support/messages.ts';
+import { join, joinThree, post, postUnverified } from '../support/messages.ts';
 import type { StoreEngine } from './store-contract.ts';
 
 async function two(hive: OpenedHive): Promise<[Session, Session]> {
@@ -183,6 +183,55 @@ export function loopsContract(engine: StoreEngine): void {
     await hive.loops.settle(['Claude-def34', 'Claude-abc12'], 'allowed');
     expect(await hive.loops.list()).toEqual([]);
     expect(await pingPong(hive, pair, 7)).toEqual([...SIX, false]);
+  });
+
+  test('no other pair of these agents may continue with them, stopped by mentions or by a chain of replies', async () => {
+    const hive = await open();
+    const [a, b, c] = await joinThree(hive);
+    const pairs: [Session, Session][] = [
+      [a, b],
+      [b, c],
+      [c, a],
+    ];
+    for (const pair of pairs) await pingPong(hive, pair, 7);
+    let reply_to: string | undefined;
+    const turn = async (from: Session, to: Session): Promise<boolean | undefined> => {
+      const { message, mentions } = await post(hive, from, `@${to.handle}`, { reply_to });
+      reply_to = message.message_id;
+      return mentions[0]?.gates;
+    };
+    for (let n = 0; n < 4; n += 1) for (const [from, to] of pairs) await turn(from, to);
+    await hive.loops.settle([a.handle, b.handle], 'allowed');
+    const stopped = async (): Promise<string[]> =>
+      (await hive.loops.list()).map(({ handles }) => handles.sort().join(' ')).sort();
+    expect(await stopped()).toEqual(['Claude-abc12 Claude-xyz56', 'Claude-def34 Claude-xyz56']);
+    expect([await turn(a, b), await turn(b, a), await turn(b, c), await turn(c, a)]).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+    expect(await stopped()).toHaveLength(2);
+    // The two are stopped again after as many mentions as ever.
+    expect(await pingPong(hive, [a, b], 5)).toEqual([true, true, true, true, false]);
+    expect(await stopped()).toHaveLength(3);
+  });
+
+  test('two that may continue are stopped again once their own chain of replies is as long as ever', async () => {
+    const hive = await open();
+    const [a, b] = await two(hive);
+    let reply_to: string | undefined;
+    const turn = async (from: Session, body: string): Promise<boolean | undefined> => {
+      const { message, mentions } = await post(hive, from, body, { reply_to });
+      reply_to = message.message_id;
+      return mentions[0]?.gates;
+    };
+    for (let n = 0; n < 9; n += 1) await turn(n % 2 === 0 ? a : b, 'no mention');
+    expect(await turn(b, '@Claude-abc12')).toBe(false);
+    await hive.loops.settle([a.handle, b.handle], 'allowed');
+    expect(await turn(a, '@Claude-def34')).toBe(true);
+    for (let n = 0; n < 7; n += 1) await turn(n % 2 === 0 ? b : a, 'no mention');
+    expect(await turn(a, '@Claude-def34')).toBe(false);
   });
 
   test('the human mutes them: a mention reaches neither, until they are allowed again', async () => {

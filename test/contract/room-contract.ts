@@ -212,6 +212,9 @@ export function roomContract(engine: StoreEngine): void {
     expect(await hive.loops.list()).toMatchObject([{ state: 'tripped' }]);
     await post(hive, bob, 'Somebody else.');
     expect(await heard(hive)).toContain('from Claude-bob22;');
+    await hive.loops.settle([own.handle, amy.handle], 'allowed');
+    await post(hive, amy, 'May I?');
+    expect(await heard(hive)).toContain('Claude-amy11');
     await post(hive, 'human', 'Go on, both.');
     await post(hive, amy, 'Gladly.');
     expect(await heard(hive)).toContain('Claude-amy11');

@@ -229,7 +229,9 @@ const SPOKE = statement(
 );
 
 export function loopStatements(sql: Sql): LoopRecords {
+  const newestSeq = async (): Promise<number> => Number((await sql.all(LAST_MESSAGE, []))[0]?.['value'] ?? 0);
   return {
+    newestSeq,
     async humanSpokeAt(subjects) {
       let latest = 0;
       for (const subject of subjects) {
@@ -241,10 +243,7 @@ export function loopStatements(sql: Sql): LoopRecords {
     get: ({ first_session_id, second_session_id }) =>
       one(sql, GET_LOOP, [first_session_id, second_session_id], loops.decode),
     list: () => many(sql, LIST, [], loops.decode),
-    async humanSpoke(subject) {
-      const [row] = await sql.all(LAST_MESSAGE, []);
-      await sql.change(SPOKE, [subject, Number(row?.['value'] ?? 0)]);
-    },
+    humanSpoke: async (subject) => sql.change(SPOKE, [subject, await newestSeq()]),
     put: (loop) => sql.change(PUT_LOOP, loops.encode(loop)),
     remove: ({ first_session_id, second_session_id }) =>
       sql.change(REMOVE, [first_session_id, second_session_id]),

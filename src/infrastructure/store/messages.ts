@@ -39,7 +39,7 @@ const BY_BODY = statement(
 const NEWS = ['project_dir = $3', `scope = 'all' AND (project_dir IS NULL OR project_dir <> $3)`].map(
   (part) =>
     statement(
-      `SELECT message_id, seq, session_id, from_handle, as_handle, author, hops FROM messages AS m
+      `SELECT message_id, seq, session_id, from_handle, as_handle, author, reply_to, hops FROM messages AS m
        WHERE ${part} AND seq > $2 AND (session_id IS NULL OR session_id <> $1)
        AND NOT EXISTS (SELECT 1 FROM mentions WHERE mentions.message_id = m.message_id AND mentions.session_id = $1)
        ORDER BY seq DESC LIMIT $4`,
@@ -50,7 +50,7 @@ const COUNT_OF = statement(
 );
 const news = table<RoomNews>(
   'm',
-  columns({ plain: 'message_id seq session_id from_handle as_handle author hops' }),
+  columns({ plain: 'message_id seq session_id from_handle as_handle author reply_to hops' }),
 );
 
 /** The parts of a view, each read by one index. No message is in two of them. */
