@@ -59,7 +59,8 @@ async function main(
     const event = parseEvent(text, env, clientOf(args));
     name = event.name;
     if (args.includes('--url')) {
-      const sent = { text, client: clientOf(args), env, cwd: env['CLAUDE_PROJECT_DIR'] ?? event.cwd };
+      const cwd = env['CLAUDE_PROJECT_DIR'] ?? event.cwd;
+      const sent = { text, client: clientOf(args), env, cwd, signal: untilTerminated() };
       const reply = await otherMachine.send(args, sent, () => clearTimeout(limit));
       await say(reply.stdout);
       await reply.printed().catch(() => undefined);

@@ -19,8 +19,9 @@ import { tokensOf } from '../../src/extensions/serve/tokens.ts';
 import { EDIT_TOOLS_ELSEWHERE } from '../../src/infrastructure/platform/edits.ts';
 import { createAuthority } from '../support/certificates.ts';
 import { childEnvironment, spawnHive } from '../support/children.ts';
+import { openDesk } from '../support/dialogs.ts';
 import { ENDED } from '../support/ended-process.ts';
-import { eventsOf, HUMAN, introduction, openTestHive, prefer } from '../support/hive.ts';
+import { eventsOf, HUMAN, introduction, openTestHive, prefer, untilPending } from '../support/hive.ts';
 import { heldWith } from '../support/hooks.ts';
 import { httpProxy } from '../support/http-proxy.ts';
 import { trustFileOf, trusting } from '../support/human-file.ts';
@@ -347,6 +348,62 @@ test('an idle agent of another machine is woken, even if its connection was dead
   expect((await child.exited).code).toBe(2);
   expect(child.stderr()).toContain(`${prompt.ask_id} is answered`);
   await eventually(async () => (await eventsOf(hive, 'session/woken')).at(-1)?.data['failed'] === undefined);
+});
+
+/** Each way of a hook to another machine: a function that fires a permission, and one with which its client takes it back. */
+const WAYS = {
+  'as a process': async (url: string, file: string, event: object) => {
+    const args = ['hook', '--client', 'claude-code', '--url', url, '--token-file', file];
+    const child = spawnHive(args, childEnvironment(NO_STORE, ATTENDED));
+    child.process.stdin.end(JSON.stringify(event));
+    return { takeBack: () => void child.process.kill('SIGTERM'), ended: child.exited };
+  },
+  'over the connection': async (url: string, file: string, event: object) => {
+    const args = ['--url', `${url}/mcp`, '--token-file', file];
+    const env = { CLAUDE_CODE_ENTRYPOINT: 'cli' };
+    const { client } = await connectMcp({ store: NO_STORE, client: 'claude-code', args, env });
+    const pressed = new AbortController();
+    const call = { name: 'hook_event', arguments: { client: 'claude-code', ...event, tool_input: '{}' } };
+    const ended = client.callTool(call, undefined, { signal: pressed.signal }).catch(() => undefined);
+    return { takeBack: () => pressed.abort(), ended };
+  },
+};
+const ATTENDED = { CLAUDE_CODE_SESSION_ATTENDED: '1' };
+
+describe.each(Object.entries(WAYS))('the permission of another machine, whose hook waits %s', (_, fire) => {
+  /** The hook waits for the desk, through a network. */
+  async function waiting() {
+    const { served, file, hive } = await serveFar();
+    await openDesk(hive);
+    const port = Number(new URL(served.url).port);
+    const network = await tcpProxy(port);
+    const call = { tool_name: 'Bash', tool_input: { command: 'make' }, permission_mode: 'default' };
+    const asks = { ...call, hook_event_name: 'PermissionRequest', session_id: 'far-1', cwd: '/' };
+    const hook = await fire(`http://127.0.0.1:${network.port}`, file, asks);
+    const [{ ask_id } = expect.fail()] = await untilPending(hive);
+    await eventually(async () => (await hive.prompts.get(ask_id)).blocked_since !== null);
+    return { hook, prompt: () => hive.prompts.get(ask_id), cut: () => network.redirect(port) };
+  }
+
+  test('waits in its terminal if the connection ends, and counts as answered by nobody', async () => {
+    const { hook, prompt, cut } = await waiting();
+    cut();
+    await hook.ended;
+    await eventually(
+      async () => (await prompt()).terminal_since !== null || (await prompt()).status !== 'pending',
+    );
+    expect(await prompt()).toMatchObject({ status: 'pending', blocked_since: expect.any(String) });
+  });
+
+  test('is withdrawn if its client takes it back, as after Esc', async () => {
+    const { hook, prompt } = await waiting();
+    hook.takeBack();
+    await hook.ended;
+    await eventually(
+      async () => (await prompt()).terminal_since !== null || (await prompt()).status !== 'pending',
+    );
+    expect(await prompt()).toMatchObject({ cancel_reason: 'answered_elsewhere', by: 'terminal' });
+  });
 });
 
 describe('the permission rules of the serving machine', () => {

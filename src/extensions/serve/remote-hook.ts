@@ -9,7 +9,7 @@ import type { Hive } from '../../application/hive.ts';
 import type { HookSurroundings } from '../../application/hook-context.ts';
 import type { ProjectContext } from '../../application/world.ts';
 import { HiveError, isTransient } from '../../domain/errors.ts';
-import { hookClient } from '../../domain/hooks.ts';
+import { CUT_OFF, hookClient } from '../../domain/hooks.ts';
 import { objectIn, type Raw } from '../../domain/json.ts';
 import { remoteId } from '../../domain/sessions.ts';
 import { cleanText, excerpt } from '../../domain/text.ts';
@@ -55,17 +55,30 @@ export type RemoteRules = Pick<HookSurroundings, 'human' | 'editTools'> & { seat
 
 /** The handler of remote hooks. */
 export function createRemoteHooks(hive: Hive, rules: RemoteRules): RemoteHooks {
+  /** The hooks in progress that their client can take back, by their token and the id that their sender gave them. */
+  const calls = new Map<string, AbortController>();
+
   return async ({ response, json, ...call }) => {
     const body = record(json);
-    const gone = goneSignal(response, call.revoked);
+    const keyOf = (id: unknown): string => `${machineOf(call.token)} ${String(id)}`;
+    const key = keyOf(body['call_id']);
+    const takenBack = new AbortController();
+    const gone = AbortSignal.any([takenBack.signal, goneSignal(response, call.revoked)]);
     try {
       if (typeof body['printed'] === 'string') {
         await hive.hooks.printed({ output_id: body['printed'] }, remoteId(machineOf(call.token), ''));
         return reply(response, { stdout: '', output_id: null });
       }
+      if (typeof body['taken_back'] === 'string') {
+        calls.get(keyOf(body['taken_back']))?.abort();
+        return reply(response, { stdout: '', output_id: null });
+      }
+      calls.set(key, takenBack);
       reply(response, await handle(hive, rules, body, call.token, response, gone));
     } catch (error) {
       refuse(response, error);
+    } finally {
+      if (calls.get(key) === takenBack) calls.delete(key);
     }
   };
 }
@@ -143,11 +156,11 @@ function beginWait(response: ServerResponse): () => void {
   return () => clearInterval(breath);
 }
 
-/** Aborted when the answer is no longer wanted, or no longer allowed. */
+/** Aborted when the answer cannot arrive any more, or is no longer allowed. The client may still show the dialog of its hook. */
 function goneSignal(response: ServerResponse, revoked: AbortSignal): AbortSignal {
   const gone = new AbortController();
   // The response's own end, and not that of its socket, which many more requests may use.
-  response.once('close', () => gone.abort());
+  response.once('close', () => gone.abort(CUT_OFF));
   return AbortSignal.any([gone.signal, revoked]);
 }
 

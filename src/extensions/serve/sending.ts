@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { acceptedEvent, readRaw } from '../../adapters/hooks/hook.ts';
 import type { RemoteReply, SentHook } from '../../application/hook-context.ts';
 import { HiveError, invalidInput, TRANSIENT } from '../../domain/errors.ts';
-import type { HookClient } from '../../domain/hooks.ts';
+import { CUT_OFF, type HookClient } from '../../domain/hooks.ts';
 import { excessOf } from '../../domain/json.ts';
 import { isTooDeep, TOO_DEEP } from '../../domain/text.ts';
 import { isReadableByOthers } from '../../domain/tokens.ts';
@@ -53,8 +53,8 @@ const ONCE_MORE_MS = 1_000;
 /** The server has had too many requests of this token in this moment. */
 class TooManyRequests extends Error {}
 
-/** In ms: how long the report that a hook was printed may take, because the client is waiting for the hook. */
-const PRINTED_MS = 500;
+/** In ms: how long the report that a hook was printed or taken back may take, because the client is waiting for the hook. */
+const REPORT_MS = 500;
 
 /** The options of a remote hook. @throws HiveError `invalid_input`. */
 export function remoteOf(args: readonly string[]): RemoteHook {
@@ -93,9 +93,11 @@ export async function sendHook(
   // The other side cannot read the files of this machine. The title is left out of the JSON if they contain none.
   const client_title = titleOf(given, client);
   const about = { client, env: variables, project: findProject(cwd), client_title };
-  const body = { event: acceptedEvent(given, (event) => refusalOf({ event, ...about })), ...about };
+  const call_id = crypto.randomUUID();
+  const body = { event: acceptedEvent(given, (event) => refusalOf({ event, ...about })), ...about, call_id };
+  const over = signal === undefined ? undefined : onceTakenBack(remote, call_id, signal);
   const send = (): ReturnType<typeof post> =>
-    post(remote, body, onWait, signal === undefined ? {} : { signal });
+    post(remote, body, onWait, over === undefined ? {} : { signal: over });
   const { stdout, output_id } = await send().catch(async (error: unknown) => {
     if (!(error instanceof TooManyRequests) || signal?.aborted === true) throw error;
     // An agent that makes many calls at once must not pass its guards with the last of them.
@@ -105,11 +107,27 @@ export async function sendHook(
   return {
     stdout: typeof stdout === 'string' ? stdout : '',
     async printed() {
-      if (typeof output_id !== 'string') return;
-      const limit = sleep(PRINTED_MS);
-      await Promise.race([post(remote, { printed: output_id }, () => undefined), limit]);
+      if (typeof output_id === 'string') await report(remote, { printed: output_id });
     },
   };
+}
+
+async function report(remote: RemoteHook, body: object): Promise<void> {
+  await Promise.race([post(remote, body, () => undefined), sleep(REPORT_MS)]);
+}
+
+/**
+ * Aborted when the client has taken the call back, and the server knows: a connection that only ends leaves the dialog in its
+ * terminal. Without a report if the client itself is gone.
+ */
+function onceTakenBack(remote: RemoteHook, call_id: string, signal: AbortSignal): AbortSignal {
+  const over = new AbortController();
+  async function takeBack(): Promise<void> {
+    if (signal.reason !== CUT_OFF) await report(remote, { taken_back: call_id }).catch(() => undefined);
+    over.abort();
+  }
+  signal.addEventListener('abort', () => void takeBack(), { once: true });
+  return over.signal;
 }
 
 /** Why the server would refuse to read a body; null if it would not. */
