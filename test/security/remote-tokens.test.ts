@@ -251,19 +251,43 @@ describe('a token that is revoked while something waits', () => {
   });
 });
 
-test('the dialog of a token that is revoked stays open in its terminal, and nobody has answered it', async () => {
+test.each(['revoke', 'rotate'] as const)(
+  'the dialog of a token stays open in its terminal after %s, and nobody has answered it',
+  async (change) => {
+    const { served, file, hive } = await serveFar();
+    await openDesk(hive);
+    const attended = { CLAUDE_CODE_SESSION_ATTENDED: '1' };
+    await runRemoteHook(served, prompt('far-1'), file, attended);
+    const call = { tool_name: 'Bash', tool_input: { command: 'make' }, permission_mode: 'default' };
+    const asks = { ...call, hook_event_name: 'PermissionRequest', session_id: 'far-1', cwd: '/' };
+    const hook = reportOnce(served, asks, file, attended);
+    const [{ ask_id }] = (await untilPending(hive)) as [Prompt];
+    await tokensOf(hive)[change]('default');
+    expect(await hook).toMatchObject({ out: '', err: expect.stringContaining('revoked') });
+    // Nothing of a revoked token can arrive any more, so its session is over, and with it the row of the dialog.
+    const revoked = { status: 'cancelled', cancel_reason: 'unknown' };
+    const rotated = { status: 'pending', terminal_since: expect.any(String) };
+    expect(await hive.prompts.get(ask_id)).toMatchObject(change === 'revoke' ? revoked : rotated);
+  },
+);
+
+test('the sessions of a token end when it is revoked, with their turns; those of others go on', async () => {
   const { served, file, hive } = await serveFar();
-  await openDesk(hive);
-  const attended = { CLAUDE_CODE_SESSION_ATTENDED: '1' };
-  await runRemoteHook(served, prompt('far-1'), file, attended);
-  const call = { tool_name: 'Bash', tool_input: { command: 'make' }, permission_mode: 'default' };
-  const asks = { ...call, hook_event_name: 'PermissionRequest', session_id: 'far-1', cwd: '/' };
-  const hook = reportOnce(served, asks, file, attended);
-  const [{ ask_id }] = (await untilPending(hive)) as [Prompt];
+  await runRemoteHook(served, prompt('far-1'), file, HEADLESS);
+  const call = { tool_name: 'Bash', tool_use_id: 't1', tool_input: {}, agent_id: 'a1' };
+  await runRemoteHook(served, { ...FAR_START, ...call, hook_event_name: 'PreToolUse' }, file, HEADLESS);
+  await hive.sessions.introduce(introduction({ session_id: 'here' }));
+  const { secret } = await tokensOf(hive).make({ name: 'default2' });
+  await runRemoteHook(served, prompt('far-1'), tokenFileOf(served, secret), HEADLESS);
   await tokensOf(hive).revoke('default');
-  expect(await hook).toMatchObject({ out: '', err: expect.stringContaining('revoked') });
-  const left = await hive.prompts.get(ask_id);
-  expect(left).toMatchObject({ status: 'pending', terminal_since: expect.any(String) });
+  const states = (await hive.sessions.list()).map(({ session_id, state }) => [session_id, state]);
+  expect(Object.fromEntries(states)).toEqual({
+    [FAR]: 'ended',
+    [`${FAR}:a1`]: 'ended',
+    'token:default2:far-1': 'active',
+    here: 'active',
+  });
+  expect(await hive.store.read((tx) => tx.turns.last(FAR))).toMatchObject({ abort_reason: 'ended' });
 });
 
 describe('a remote agent', () => {

@@ -3,8 +3,10 @@
 import { watchAdmitted } from '../../application/feed.ts';
 import { oncePerHive } from '../../application/hive.ts';
 import type { Store, WriteTx } from '../../application/ports.ts';
+import { endSession } from '../../application/sessions.ts';
 import type { Logger, Secrets } from '../../application/world.ts';
 import { HiveError, invalidInput } from '../../domain/errors.ts';
+import { remoteId } from '../../domain/sessions.ts';
 import type { Role, Token, TokenProject } from '../../domain/tokens.ts';
 import { randomSecrets } from '../../infrastructure/platform/ids.ts';
 
@@ -69,13 +71,19 @@ function createTokens(store: Store, log: Logger, secrets: Secrets) {
         return createToken({ ...known, digest }, tx.now);
       }),
 
-    /** Makes the token invalid at once. @throws HiveError `token_not_found`. */
+    /** Makes the token invalid at once, and ends its sessions. @throws HiveError `token_not_found`. */
     revoke: (name: string): Promise<Token> =>
       store.write(async (tx) => {
         const known = await tx.tokens.get(name);
         if (known === undefined) throw notFound(name);
         const revoked = { ...known, revoked_at: known.revoked_at ?? tx.now };
         await record(tx, revoked, 'revoked');
+        // Nothing that they do can be reported any more.
+        for (const { session_id } of await tx.sessions.titles()) {
+          const own = session_id.startsWith(remoteId(machineOf(revoked), ''));
+          const session = own ? await tx.sessions.get(session_id) : undefined;
+          if (session !== undefined) await endSession(tx, session);
+        }
         return revoked;
       }),
 
