@@ -4,7 +4,9 @@
  * @module-tag at-least-once
  * @module-tag http
  */
+import { appendFileSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
+import { join } from 'node:path';
 import { ResourceUpdatedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, test } from 'vitest';
 import { createAuthority } from '../support/certificates.ts';
@@ -12,7 +14,7 @@ import { childEnvironment, outputOf, spawnHive, watchesBell } from '../support/c
 import { shell } from '../support/cli.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';
 import { httpProxy } from '../support/http-proxy.ts';
-import { connectBridge, NO_STORE, tokenFileOf } from '../support/remote.ts';
+import { connectBridge, FAR, NO_STORE, tokenFileOf } from '../support/remote.ts';
 import { serve, serveNew } from '../support/serve.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
@@ -26,6 +28,34 @@ describe('the bridge', () => {
     await eventually(() => watchesBell(served.child.pid, served.store));
     await hive.prompts.respond({ ask_id: String(asked['ask_id']), decision: 'yes', actor: HUMAN });
     expect(await waiting).toMatchObject({ status: 'responded', decision: 'yes' });
+  });
+
+  test('reports Esc in the terminal of its client, which only the transcript there shows', async () => {
+    const { served, hive } = await serveNew();
+    const agent = await connectBridge(served);
+    const transcript_path = join(tempFolder(), 'session.jsonl');
+    const session = { client: 'claude-code', protocol: '1', session_id: 'far-1', cwd: '/', transcript_path };
+    const say = (prompt_id: string) =>
+      agent.client.callTool({
+        name: 'hook_event',
+        arguments: { ...session, prompt_id, hook_event_name: 'UserPromptSubmit', prompt: 'go' },
+      });
+    const turn = () => hive.store.read((tx) => tx.turns.last(FAR));
+    await say('p1');
+    await say('p2');
+    const content = [{ type: 'text', text: '[Request interrupted by user]' }];
+    const pressed = (promptId: string): string =>
+      `${JSON.stringify({ type: 'user', promptId, timestamp: new Date().toISOString(), message: { content } })}\n`;
+    writeFileSync(transcript_path, pressed('p1'));
+    appendFileSync(transcript_path, pressed('p2'));
+    await eventually(async () => (await turn())?.state !== 'in_progress', 20_000, 'the end of the turn');
+    expect(await turn()).toMatchObject({
+      client_turn_id: 'p2',
+      state: 'aborted',
+      abort_reason: 'interrupted',
+      by: 'terminal',
+    });
+    expect((await hive.sessions.find(FAR))?.state).toBe('idle');
   });
 
   test('begins a new session when the other side has restarted', async () => {

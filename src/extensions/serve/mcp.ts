@@ -4,8 +4,11 @@ import type { ConnectionHook } from '../../application/hook-context.ts';
 import { untilAbandoned } from '../../cli/program.ts';
 import { invalidInput } from '../../domain/errors.ts';
 import { MCP_PATH } from '../../domain/installation.ts';
+import type { Raw } from '../../domain/json.ts';
 import type { Role } from '../../domain/tokens.ts';
+import { files } from '../../infrastructure/platform/files.ts';
 import { runBridge } from './bridge.ts';
+import { watchEsc } from './esc-watch.ts';
 import { checkedRemote, sendHook } from './sending.ts';
 
 export interface RemoteMcpOptions {
@@ -30,15 +33,20 @@ export async function runRemoteMcp(
   const remote = checkedRemote(given, tokenFile, insecure);
   const url = new URL(given);
   if (url.pathname === '/') url.pathname = MCP_PATH;
-  const onHook: ConnectionHook = async (hook, signal) => {
-    const event = eventIn(hook);
+  const send = (event: Raw, signal: AbortSignal): ReturnType<typeof sendHook> => {
     const env = hookEnvironment(process.env);
     const cwd = env['CLAUDE_PROJECT_DIR'] ?? String(event['cwd'] ?? process.cwd());
     const call = { text: JSON.stringify(event), client: clientOf(event), env, cwd, signal };
-    const sent = sendHook({ ...remote, url: url.href }, call, () => undefined);
-    const reply = await sent.catch((error: unknown) => {
+    return sendHook({ ...remote, url: url.href }, call, () => undefined);
+  };
+  // If this fails, the turn ends with the next event of its session.
+  const esc = watchEsc(files, (event) => void send(event, stop).catch(() => undefined));
+  const onHook: ConnectionHook = async (hook, signal) => {
+    const event = eventIn(hook);
+    esc.note(event);
+    const reply = await send(event, signal).catch((error: unknown) => {
       const denial =
-        env['HIVE_GATE_FAIL'] === 'closed'
+        process.env['HIVE_GATE_FAIL'] === 'closed'
           ? refusal(String(event['hook_event_name']), error instanceof Error ? error.message : String(error))
           : '';
       if (denial === '') throw error;
@@ -49,5 +57,6 @@ export async function runRemoteMcp(
   };
   const { stdin: input, stdout: output } = process;
   await runBridge({ url, token_file: remote.token_file, input, output, stop, onHook });
+  esc.end();
   process.exit(0);
 }
