@@ -101,7 +101,7 @@ export function calledBy(one: Named): string {
 }
 
 /** The project; null if the title already contains it (`shop`, `shop 2`). */
-function unsaidProject(title: string, project: string): string | null {
+export function unsaidProject(title: string, project: string): string | null {
   const isProject =
     title === project || (title.startsWith(`${project} `) && /^\d+$/.test(title.slice(project.length + 1)));
   return isProject || project === '' ? null : project;

@@ -251,6 +251,27 @@ test('messages that mention its human need them, and are marked as done or repli
   expect(last).toMatchObject({ body: 'The last one.', reply_to: second.message.message_id });
 });
 
+test('a message names its project where the room has several, and a mention always, unless its author is called after it', async () => {
+  const { hive } = inbox;
+  const titled = (session_id: string, client_title: string | null, project: string) =>
+    join(hive, session_id, { client_title, project, project_dir: `/${project}/.git` });
+  await post(hive, await titled('abc12-session', 'Fix the date', 'demo'), '@Human look');
+  await post(hive, 'human', 'I did.');
+  const page = await openPage();
+  await pair(page, inbox);
+  const headings = async (count: number): Promise<(string | undefined)[]> => {
+    await eventually(async () => (await page.locator('.meta').count()) === count);
+    const texts = await page.locator('.meta').allTextContents();
+    return texts.map((text) => /^(.*) · \d+ s$/.exec(text)?.[1]);
+  };
+  expect(await headings(1)).toEqual(['Fix the date mentions you · demo']);
+  await page.getByRole('link', { name: 'The room' }).tap();
+  expect(await headings(2)).toEqual(['Fix the date', 'Human']);
+  await post(hive, await titled('def34-session', 'Fix the search', 'shop'), 'Found it.');
+  await post(hive, await titled('xyz56-session', null, 'shop'), 'So did I.');
+  expect(await headings(4)).toEqual(['Fix the date · demo', 'Human · demo', 'Fix the search · shop', 'shop']);
+});
+
 test('a message that reaches somebody else than its human thought says so, until they have read it', async () => {
   const { hive } = inbox;
   const peer = await join(hive, 'peer-session');

@@ -26,7 +26,15 @@ import { type OutboxEntry, type OwnDevice, storage } from './storage.ts';
 /** A mention of the human, with the message that contains it. */
 export type MentionShown = Pick<
   MentionInFull,
-  'mention_id' | 'message_id' | 'created_at' | 'body' | 'by' | 'from_handle' | 'from_session_id' | 'as_handle'
+  | 'mention_id'
+  | 'message_id'
+  | 'created_at'
+  | 'body'
+  | 'by'
+  | 'from_handle'
+  | 'from_session_id'
+  | 'as_handle'
+  | 'project'
 >;
 
 /** Two agents that the loop guard has stopped. */

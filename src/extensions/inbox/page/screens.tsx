@@ -6,7 +6,7 @@ import type { HistoryEntry } from '../../../domain/history.ts';
 import { authorName, type Message } from '../../../domain/messages.ts';
 import type { Outreach } from '../../../domain/outreach.ts';
 import type { Session } from '../../../domain/sessions.ts';
-import { calledBy, headedBy } from '../../../domain/sources.ts';
+import { calledBy, headedBy, unsaidProject } from '../../../domain/sources.ts';
 import { useDraft } from './drafts.ts';
 import { randomId } from './keys.ts';
 import {
@@ -182,6 +182,16 @@ export function authorOf(
   return authorName({ from_handle: by ?? title ?? from_handle, as_handle });
 }
 
+/** A project as it follows the name of an author that does not contain it. */
+export function Project({ author, project }: { author: string; project: string | null }): VNode | null {
+  const unsaid = unsaidProject(author, project ?? '');
+  return unsaid === null ? null : (
+    <>
+      · <Plain text={unsaid} />{' '}
+    </>
+  );
+}
+
 export function MessagesScreen({ inbox }: { inbox: State }): VNode {
   // With its author: the message itself may not be read yet, or may no longer be among the newest.
   const [replying, setReplying] = useDraft('reply to');
@@ -190,6 +200,7 @@ export function MessagesScreen({ inbox }: { inbox: State }): VNode {
   const replyTo = message_id === '' ? null : { message_id, handle };
   const mentions = new Map(inbox.mentions.map((mention) => [mention.message_id, mention]));
   const count = inbox.messages.length;
+  const projects = new Set(inbox.messages.flatMap(({ project }) => project ?? []));
   useNewest(inbox.messages.at(-1)?.message_id);
   return (
     <>
@@ -205,7 +216,11 @@ export function MessagesScreen({ inbox }: { inbox: State }): VNode {
           {inbox.messages.map((message) => (
             <li key={message.message_id} class={message.author === 'human' ? 'message human' : 'message'}>
               <Boundary>
-                <MessageItem message={message} author={authorOf(message, message.session_id, inbox)} />
+                <MessageItem
+                  message={message}
+                  author={authorOf(message, message.session_id, inbox)}
+                  project={projects.size > 1 ? message.project : null}
+                />
               </Boundary>
               <p class="actions">
                 <button
@@ -248,14 +263,22 @@ function useNewest(message_id: string | undefined): void {
   }, [message_id]);
 }
 
-function MessageItem({ message, author }: { message: Message; author: string }): VNode {
+function MessageItem({
+  message,
+  author,
+  project,
+}: {
+  message: Message;
+  author: string;
+  project: string | null;
+}): VNode {
   return (
     <>
       <p class="meta">
         <strong>
           <Plain text={author} />
         </strong>{' '}
-        · {ago(message.at)}
+        <Project author={author} project={project} />· {ago(message.at)}
       </p>
       <Markdown text={message.body} />
     </>

@@ -6,10 +6,10 @@ import type { LoopDecision } from '../../../domain/loops.ts';
 import { UNVERIFIED_HANDLE } from '../../../domain/sessions.ts';
 import { headedBy } from '../../../domain/sources.ts';
 import { useDraft } from './drafts.ts';
-import { ask, type LoopShown, readLoops, type State } from './model.ts';
+import { ask, type LoopShown, type MentionShown, readLoops, type State } from './model.ts';
 import { Notifications } from './notifications.tsx';
 import { type ListedPrompt, queuedAnswers, sortWaiting, unread } from './order.ts';
-import { authorOf, Done } from './screens.tsx';
+import { authorOf, Done, Project } from './screens.tsx';
 import { storeTime } from './server.ts';
 import type { Fate, OutboxEntry } from './storage.ts';
 import { Boundary, Empty, Markdown, Plain } from './text.tsx';
@@ -166,13 +166,7 @@ function Mentions({ inbox }: { inbox: State }): VNode | null {
         {inbox.mentions.map((mention) => (
           <li key={mention.mention_id} class="row">
             <Boundary>
-              <p class="meta">
-                <strong>
-                  <Plain text={authorOf(mention, mention.from_session_id, inbox)} />
-                </strong>{' '}
-                {WORDS.mentionsYou} · {duration(Date.parse(storeTime()) - Date.parse(mention.created_at))}
-              </p>
-              <Markdown text={mention.body} />
+              <MentionItem mention={mention} author={authorOf(mention, mention.from_session_id, inbox)} />
             </Boundary>
             <p class="actions">
               <button
@@ -190,6 +184,22 @@ function Mentions({ inbox }: { inbox: State }): VNode | null {
         ))}
       </ul>
     </section>
+  );
+}
+
+function MentionItem({ mention, author }: { mention: MentionShown; author: string }): VNode {
+  const { project, created_at, body } = mention;
+  return (
+    <>
+      <p class="meta">
+        <strong>
+          <Plain text={author} />
+        </strong>{' '}
+        {WORDS.mentionsYou} <Project author={author} project={project} />·{' '}
+        {duration(Date.parse(storeTime()) - Date.parse(created_at))}
+      </p>
+      <Markdown text={body} />
+    </>
   );
 }
 
