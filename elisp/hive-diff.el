@@ -368,6 +368,8 @@ It has no mode: the text is an agent's."
       (insert (hive-text-inert (string-join lines "\n")))
       (goto-char (point-min))
       (hive-text-guard)
+      ;; Ediff writes it to a file, and counts the lines there.
+      (setq-local hive-text-file-start (string-replace "\n" "  " hive-text-file-start))
       (setq buffer-read-only t)
       (set-buffer-modified-p nil))
     buffer))

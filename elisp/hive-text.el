@@ -403,7 +403,7 @@ A name that `hive-messages' has no words for stays as it is."
 ;; `append-to-file', `write-region'), and for what `write-file' itself reads in
 ;; the buffer.
 
-(defconst hive-text--file-start "Saved from Hive, with text of agents.  -*- mode: text -*-\n"
+(defvar-local hive-text-file-start "Saved from Hive, with text of agents.  -*- mode: text -*-\n"
   "The first line of such a file.
 Emacs takes a mode from nowhere else then: not from its text, and not
 from its name.")
@@ -412,7 +412,7 @@ from its name.")
   "Return the annotations of the text from START to END in a file.
 This is for `write-region-annotate-functions'."
   (unless (stringp start)
-    (list (cons (or start (point-min)) hive-text--file-start)
+    (list (cons (or start (point-min)) hive-text-file-start)
           (cons (if start end (point-max)) hive-text-file-end))))
 
 (defun hive-text-guard ()

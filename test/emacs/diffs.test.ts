@@ -67,7 +67,12 @@ test('the diff is read hunk by hunk, visited, compared, and said to be old when 
 
   await emacs.keys('p');
   await emacs.keys('E');
-  await emacs.press(/\*hive before: values\.ts\*[\s\S]*\*hive after: values\.ts\*/, 'q');
+  await emacs.press(/\*hive before: values\.ts\*[\s\S]*\*hive after: values\.ts\*/, 'n');
+  // Ediff goes to the line that differs, and sees how.
+  await emacs.until(
+    /before: values\.ts\* +\S+ L5 [\s\S]*after: values\.ts\* +\S+ L5 [\s\S]*diff 1 of 2(?![\s\S]*white-space)/,
+  );
+  await emacs.keys('q');
   await emacs.press(/Quit this Ediff session/, 'y');
   await emacs.until(/^(?![\s\S]*hive after)[\s\S]*export const forty/);
 

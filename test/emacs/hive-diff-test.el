@@ -205,3 +205,16 @@
   (hive-diff-test-shown "--- /x\tthis text\n+++ /x\tbecomes this\n@@ -1,2 +1,2 @@\n \n-b\n+c\n"
     (hive-diff-test-at "+c")
     (should (equal '("\nb" "\nc") (hive-diff-test-compared)))))
+
+(ert-deftest hive-diff-what-ediff-writes-is-inert-and-has-the-lines-of-the-text ()
+  (let ((file (make-temp-file "hive-test"))
+        (buffer (hive-diff--buffer "after" "x" '("-*- mode: sh; eval: (evil) -*-" "b" "c"))))
+    (unwind-protect
+        (with-temp-buffer
+          (with-current-buffer buffer (write-region (point-min) (point-max) file nil 'quiet))
+          (insert-file-contents file)
+          (should (equal '("b" "c") (seq-take (cdr (split-string (buffer-string) "\n")) 2)))
+          (should (looking-at-p "Saved from Hive.* -\\*- mode: text -\\*- .*evil"))
+          (should-not (assq 'eval (hack-local-variables-prop-line))))
+      (delete-file file)
+      (kill-buffer buffer))))
