@@ -3,7 +3,7 @@
  * resume, ended by SessionEnd, and continued by the next one after /clear and /bg. This follows recordings of the real clients.
  */
 import { HiveError } from '../domain/errors.ts';
-import { type HookEvent, isHumanPrompt, type Waited } from '../domain/hooks.ts';
+import { type HookEvent, isHumanPrompt, sessionOf, type Waited } from '../domain/hooks.ts';
 import { QUOTA_BUCKETS } from '../domain/quotas.ts';
 import { hostOf, isRemote, reportedId, type Session, subagentId } from '../domain/sessions.ts';
 import { decideSource, labelled } from '../domain/sources.ts';
@@ -25,8 +25,17 @@ import {
 import { giveNoticeSeldom, NoticedRefusal } from './notices.ts';
 import type { WriteTx } from './ports.ts';
 import { recordSession } from './session-state.ts';
-import { endSession, newSession, renamed, reopenSession, retitle, type TitleReport } from './sessions.ts';
+import {
+  endSession,
+  newSession,
+  recordFoundEnd,
+  renamed,
+  reopenSession,
+  retitle,
+  type TitleReport,
+} from './sessions.ts';
 import { takeOver } from './takeovers.ts';
+import { endFromTranscript } from './turns.ts';
 import type { Processes } from './world.ts';
 
 /**
@@ -76,6 +85,7 @@ export async function sessionOfHook(tx: WriteTx, hook: ReportedHook, report: Tit
   }
   for (const agent_id of event.background_agents) await becomeBackground(tx, agent_id, root);
   if (event.running_agents !== null) await endStoppedSubagents(tx, event.running_agents, root);
+  if (event.client === 'codex' && event.name === 'UserPromptSubmit') await endFound(tx, hook, root);
   return { ...own, last_seen_at: tx.now, hooks_seen_at: tx.now };
 }
 
@@ -353,6 +363,19 @@ async function endStoppedSubagents(tx: WriteTx, running: readonly string[], root
   const ids = running.map((agent_id) => subagentId(root.session_id, agent_id));
   for (const child of await tx.sessions.childrenOf(root.session_id)) {
     if (hostOf(child) === root.session_id && !ids.includes(child.session_id)) await endSession(tx, child);
+  }
+}
+
+/**
+ * Ends turns of a Codex that no hook reports as over: of a review, whose session goes on and then gets the answers to what it has
+ * asked; of its session, if the review has replaced that turn.
+ */
+async function endFound(tx: WriteTx, { event, surroundings }: ReportedHook, root: Session): Promise<void> {
+  for (const session of [root, ...(await tx.sessions.childrenOf(root.session_id))]) {
+    if (session.session_id === sessionOf(event)) continue;
+    const turn = await tx.turns.current(session.session_id);
+    const end = turn === undefined ? null : await endFromTranscript(tx, turn, surroundings.readTail);
+    if (turn !== undefined && end !== null) await recordFoundEnd(tx, turn, end);
   }
 }
 

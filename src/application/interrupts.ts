@@ -39,7 +39,7 @@ import { runsStill } from './identity.ts';
 import { giveNotice } from './notices.ts';
 import type { Parts } from './parts.ts';
 import type { ReadTx, WriteTx } from './ports.ts';
-import { endSession, findSession } from './sessions.ts';
+import { endSession, findSession, recordFoundEnd } from './sessions.ts';
 import { endFromTranscript, recordTurnEnd, turnOf } from './turns.ts';
 import type { Ids } from './world.ts';
 
@@ -423,7 +423,7 @@ function createTurnWatch({ store, processes, files, machine, log }: InterruptPar
     await store.write(async (tx) => {
       const turn = await tx.turns.get(turn_id);
       if (turn === undefined) return;
-      if (seen.end !== null) await recordTurnEnd(tx, turn, seen.end);
+      if (seen.end !== null) await recordFoundEnd(tx, turn, seen.end);
       const host = seen.host === undefined ? undefined : await tx.sessions.get(seen.host.session_id);
       // Another process may have resumed it since then.
       if (host?.pid == null || (await runsStill(tx, host, processes))) return;

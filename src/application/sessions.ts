@@ -37,7 +37,7 @@ import {
   sourceAfter,
   startSession,
 } from '../domain/sessions.ts';
-import { ENDED_WITH_SESSION } from '../domain/turns.ts';
+import { ENDED_WITH_SESSION, type Turn, type TurnEnd } from '../domain/turns.ts';
 import { type StandingParts, standingOf } from './coordinators.ts';
 import { namesOfHumans } from './humans.ts';
 import { refusalToSpeak, runsStill, sessionBehind, sessionsAmong, withParent } from './identity.ts';
@@ -472,6 +472,15 @@ export async function renamed(tx: WriteTx, session: Session, name?: string | nul
     handle: isNew ? given : session.handle,
     name: isNew ? cleanTitle(name) : session.name,
   });
+}
+
+/**
+ * Ends a turn that the client's own record shows as over, and with it a subagent of Codex: no hook reports that a review has ended.
+ */
+export async function recordFoundEnd(tx: WriteTx, turn: Turn, end: TurnEnd): Promise<void> {
+  await recordTurnEnd(tx, turn, end);
+  const session = await tx.sessions.get(turn.session_id);
+  if (session?.client === 'codex' && hostOf(session) !== session.session_id) await endSession(tx, session);
 }
 
 /**

@@ -19,8 +19,9 @@ import {
   DISPLACED_TAIL_BYTES,
   type Displacing,
   lastWordsIn,
-  rolloutAbortReason,
+  rolloutEnd,
   TRANSCRIPT_TAIL_BYTES,
+  threadOfRollout,
   transcriptShowsInterrupt,
   transcriptShowsReplaced,
 } from '../domain/transcripts.ts';
@@ -342,7 +343,8 @@ export async function endFromTranscript(
   if (turn.state !== 'in_progress' || turn.transcript_path === null) return null;
   const tail = readTail(turn.transcript_path, next === null ? TRANSCRIPT_TAIL_BYTES : DISPLACED_TAIL_BYTES);
   if (tail === null) return null;
-  const rollout = rolloutAbortReason(tail, turn);
+  const rollout = rolloutEnd(tail, turn);
+  if (rollout === 'completed') return { state: 'completed' };
   if (rollout === 'interrupted' || transcriptShowsInterrupt(tail, turn)) return stoppedInClient(tx, turn);
   return rollout === 'replaced' || (next !== null && transcriptShowsReplaced(tail, turn, next))
     ? REPLACED
@@ -435,12 +437,13 @@ async function endBefore({ tx, event, surroundings }: HookContext, turn: Turn): 
 }
 
 async function begin({ tx, ids, event, session }: HookContext, continues: Turn | null): Promise<void> {
+  const isOwn = event.agent_id === null || threadOfRollout(event.transcript_path) === event.agent_id;
   await beginTurn(tx, ids.make('turn'), {
     session_id: session.session_id,
     client_turn_id: event.client_turn_id,
     continues,
-    // A subagent's hooks name its parent's transcript, in which Esc is about the parent.
-    transcript_path: event.agent_id === null ? event.transcript_path : null,
+    // The hooks of a subagent of Claude Code name its parent's transcript, in which Esc is about the parent.
+    transcript_path: isOwn ? event.transcript_path : null,
   });
 }
 

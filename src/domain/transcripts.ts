@@ -13,7 +13,7 @@ import type { Turn } from './turns.ts';
 // Claude Code: Esc in its terminal fires no hook; some 200 ms later the entry `[Request interrupted by user]` is in the
 // file. Esc before the first token leaves no entry, and neither does a prompt that displaces the turn ("send now" in the
 // terminal, `priority: "now"` from a program): then the record of the turn breaks off, and the next prompt follows.
-// Codex: its rollout has a `turn_aborted` event with the reason.
+// Codex: its rollout has a `turn_aborted` event with the reason, or `task_complete`. No hook reports that a review has ended.
 
 /** How many bytes of a transcript's end are read. Claude Code itself searches no more for a title. */
 export const TRANSCRIPT_TAIL_BYTES: number = 64 * 1024;
@@ -99,20 +99,27 @@ function isPrompt({ origin }: Raw): boolean {
   return !isFields(origin) || origin['kind'] !== 'task-notification';
 }
 
-/** The reason for which this turn was aborted, according to Codex's rollout; null if it has no known reason. */
-export function rolloutAbortReason(
+/** How this turn ended, according to Codex's rollout; null if it has no end, or an abort of no known reason. */
+export function rolloutEnd(
   tail: string,
-  turn: Pick<Turn, 'client_turn_id'>,
-): 'interrupted' | 'replaced' | null {
+  { client_turn_id }: Pick<Turn, 'client_turn_id'>,
+): 'completed' | 'interrupted' | 'replaced' | null {
+  if (client_turn_id === null) return null;
   for (const line of tail.split('\n')) {
-    if (!line.includes('"turn_aborted"')) continue;
-    const payload = objectInText(line)?.['payload'];
-    if (!isFields(payload) || payload['type'] !== 'turn_aborted') continue;
-    if (turn.client_turn_id === null || payload['turn_id'] !== turn.client_turn_id) continue;
-    const { reason } = payload;
-    if (reason === 'interrupted' || reason === 'replaced') return reason;
+    if (!line.includes('"turn_aborted"') && !line.includes('"task_complete"')) continue;
+    const { type, turn_id, reason } = objectIn(objectInText(line)?.['payload']) ?? {};
+    if (turn_id !== client_turn_id) continue;
+    if (type === 'task_complete') return 'completed';
+    if (type === 'turn_aborted' && (reason === 'interrupted' || reason === 'replaced')) return reason;
   }
   return null;
+}
+
+/** The thread of a rollout, by the name of its file; null for any other file. */
+export function threadOfRollout(path: string | null): string | null {
+  return path === null
+    ? null
+    : (/[\\/]rollout-[^\\/]*?-([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})\.jsonl$/.exec(path)?.[1] ?? null);
 }
 
 /**

@@ -2,12 +2,13 @@
 import { writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { eventsOf, HUMAN } from '../support/hive.ts';
+import { startSidecar } from '../support/sidecar.ts';
 import { tempFolder } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 import type { ChatTerminal } from './support/chat-terminal.ts';
-import { runCodex, startCodex } from './support/codex.ts';
+import { codexHome, runCodex, startCodex } from './support/codex.ts';
 import { openCodex } from './support/codex-terminal.ts';
 import { hive as call, type Reply, type Script, shell, startResponses } from './support/responses.ts';
 import { isMain, mention, openWorld, turnsOf, type World } from './support/world.ts';
@@ -76,6 +77,61 @@ describe('the interactive Codex', () => {
     expect(model.everything().split(`${prompt?.ask_id} (asked`)).toHaveLength(2);
     await eventually(async () => !(await turnsOf(hive)).includes('in_progress'));
     expect((await turnsOf(hive)).slice(2)).toEqual(['completed', 'completed']);
+  });
+});
+
+describe('/review of the interactive Codex', () => {
+  test('is an agent of its own: it gets no answer of its session, which gets those to the review once that is over', async () => {
+    const begun: Promise<Run> = open(async () => {
+      const { model } = await begun;
+      const told = model.told();
+      if (told.includes('first words')) return ask;
+      if (told.includes('look at it')) return { calls: [call('hivemind_ask_async', { question: 'Why?' })] };
+      return { text: `reply ${model.requests.length}` };
+    });
+    const { hive, model, codex, store, folder } = await begun;
+    const desk = await startSidecar(store, { env: { CODEX_HOME: codexHome({ folder }) } });
+    onTestFinished(async () => void (await desk.end()));
+    const askedAs = async (question: string) =>
+      (await hive.prompts.list({ limit: 10 })).items.find((prompt) => prompt.question === question) ??
+      expect.fail();
+    await codex.say('first words');
+    await codex.until(/reply 2[\s\S]*Worked for/);
+    const { ask_id, session_id } = await askedAs('Red or blue?');
+    await hive.prompts.respond({ ask_id, decision: 'blue', actor: HUMAN });
+    await eventually(async () => (await turnsOf(hive)).join() === 'completed');
+    await codex.say('/review look at it');
+    await codex.until(/Code review finished/);
+    expect(model.everything()).not.toContain('Answer to ask-');
+    await eventually(async () => (await askedAs('Why?')).session_id === session_id);
+    expect(await turnsOf(hive)).toEqual(['completed', 'completed']);
+    expect(await hive.sessions.list({ state: 'alive' })).toMatchObject([{ session_id, state: 'idle' }]);
+    await hive.prompts.respond({ ask_id: (await askedAs('Why?')).ask_id, decision: 'so', actor: HUMAN });
+    await codex.say('go on');
+    await codex.until(/reply 5/);
+    expect(model.told()).toMatch(/Answer to ask-.*blue/);
+    expect(model.told()).toMatch(/Answer to ask-.*Why\?.*so/);
+  });
+
+  test('that Esc ends is over, and its questions are cancelled', async () => {
+    const begun: Promise<Run> = open(async () => {
+      const { model } = await begun;
+      if (model.told().includes('look at it')) return ask;
+      return { calls: [shell('tail -f /dev/null')] };
+    });
+    const { hive, codex, store, folder } = await begun;
+    const desk = await startSidecar(store, { env: { CODEX_HOME: codexHome({ folder }) } });
+    onTestFinished(async () => void (await desk.end()));
+    await codex.say('/review look at it');
+    await toolRuns(await begun);
+    await codex.keys('Escape');
+    await codex.until(/Review was interrupted/);
+    await eventually(async () => (await turnsOf(hive)).join() === 'aborted interrupted terminal');
+    const [prompt] = (await hive.prompts.list({ limit: 10 })).items;
+    expect(prompt).toMatchObject({ status: 'cancelled', cancel_reason: 'interrupted' });
+    expect(
+      (await hive.sessions.list({ state: 'alive' })).map(({ session_id }) => isMain(session_id)),
+    ).toEqual([true]);
   });
 });
 

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  rolloutAbortReason,
+  rolloutEnd,
+  threadOfRollout,
   transcriptShowsInterrupt,
   transcriptShowsReplaced,
 } from '../../src/domain/transcripts.ts';
@@ -110,17 +111,28 @@ describe('Codex’ rollout', () => {
   const turn = (n: number) => ({ client_turn_id: `00000000-0000-7000-8000-00000000000${n}` });
 
   test('says why a turn was aborted, for that turn alone', () => {
-    expect(rolloutAbortReason(text, turn(2))).toBe('replaced');
-    expect(rolloutAbortReason(text.replace('"reason":"replaced"', '"reason":"interrupted"'), turn(2))).toBe(
+    expect(rolloutEnd(text, turn(2))).toBe('replaced');
+    expect(rolloutEnd(text.replace('"reason":"replaced"', '"reason":"interrupted"'), turn(2))).toBe(
       'interrupted',
     );
-    expect(rolloutAbortReason(text, turn(3))).toBeNull();
+    expect(rolloutEnd(text, turn(3))).toBeNull();
+  });
+
+  test('says that a turn was completed, for that turn alone', () => {
+    const completed = text.replace('"type":"turn_aborted"', '"type":"task_complete"');
+    expect(rolloutEnd(completed, turn(2))).toBe('completed');
+    expect(rolloutEnd(completed, turn(3))).toBeNull();
+  });
+
+  test('is named for its thread', () => {
+    const thread = '00000000-0000-7000-8000-000000000001';
+    expect(threadOfRollout(`/a/rollout-2026-01-01T00-00-00-${thread}.jsonl`)).toBe(thread);
+    for (const other of [null, `/a/${thread}.jsonl`, `/a/rollout-${thread}/b.jsonl`, '/a/rollout-1.jsonl'])
+      expect(threadOfRollout(other)).toBeNull();
   });
 
   test('a reason from the future is not known', () => {
-    expect(
-      rolloutAbortReason(text.replace('"reason":"replaced"', '"reason":"budget_limited"'), turn(2)),
-    ).toBeNull();
+    expect(rolloutEnd(text.replace('"reason":"replaced"', '"reason":"budget_limited"'), turn(2))).toBeNull();
   });
 });
 
@@ -173,7 +185,7 @@ describe('text that only looks like an interrupt', () => {
         const tail = [...lines, '{"a":"[Request interrupted by user"', 'null', '"turn_aborted"'].join('\n');
         transcriptShowsInterrupt(tail, prompt(1));
         transcriptShowsReplaced(`${tail}\n{"type":"user"`, prompt(1), next(2, true));
-        rolloutAbortReason(tail, prompt(1));
+        rolloutEnd(tail, prompt(1));
       }),
     );
   });

@@ -40,6 +40,27 @@ describe('subagents', () => {
     expect(await noticesOf(hive)).toHaveLength(1);
   });
 
+  test('that review in Codex get no answers of their session, and are over when it goes on: it gets theirs', async () => {
+    const hive = await openTestHive();
+    const review = recorded('codex', 'UserPromptSubmit-review');
+    const ended = { type: 'event_msg', payload: { type: 'task_complete', turn_id: review['turn_id'] } };
+    const readTail = (path: string) => (path === review['transcript_path'] ? JSON.stringify(ended) : null);
+    const as: Client = { client: 'codex', surroundings: { readTail } };
+    const answered = async (session_id: string, question: string): Promise<void> => {
+      const { prompt } = await hive.prompts.ask({ question }, await hive.sessions.resolve(session_id));
+      await hive.prompts.respond({ ask_id: prompt.ask_id, decision: 'yes', actor: HUMAN });
+    };
+    await fire(hive, recorded('codex', 'SessionStart-startup'), as);
+    await answered(CODEX, 'Before?');
+    expect(await fire(hive, review, as)).toBe('');
+    const agent = `${CODEX}:00000000-0000-7000-8000-000000000003`;
+    await answered(agent, 'Why?');
+    const next = await fire(hive, recorded('codex', 'UserPromptSubmit-prompt'), as);
+    expect(next).toMatch(/Before\?.*yes.*Why\?.*yes/);
+    expect(await hive.sessions.resolve(agent)).toMatchObject({ state: 'ended' });
+    expect(await endsOf(hive, agent)).toEqual(['completed']);
+  });
+
   test('in the foreground of a main session are main: no pings, and nothing is held for reports', async () => {
     const hive = await openTestHive();
     const agent = `${CLAUDE}:a0000000000000001`;

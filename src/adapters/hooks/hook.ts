@@ -8,6 +8,7 @@ import { isFields, objectIn, objectsIn, type Raw } from '../../domain/json.ts';
 import { parseJson } from '../../domain/json-numbers.ts';
 import { attendedIn, decideSource, type Environment, sourceEvidence } from '../../domain/sources.ts';
 import { cleanText, isTooDeep, TOO_DEEP } from '../../domain/text.ts';
+import { threadOfRollout } from '../../domain/transcripts.ts';
 
 /** Parses an event. @throws HiveError `invalid_input` when it is not a hook event. */
 export function parseEvent(stdin: string, env: Environment, client: HookClient | null): HookEvent {
@@ -297,8 +298,11 @@ function sayClaudeDecision({ name, tool }: Pick<HookEvent, 'name' | 'tool'>, dec
 /** Parses an event of Codex. */
 function readCodex(raw: Raw, env: Environment): HookEvent {
   const common = commonFields(raw);
+  const thread = threadOfRollout(common.transcript_path);
   return {
     ...common,
+    // A review has a thread of its own, which only its rollout shows.
+    agent_id: common.agent_id ?? (thread === common.session_id ? null : thread),
     client: 'codex',
     client_turn_id: idIn(raw, 'turn_id'),
     // All terminals share one daemon, whose environment is the first terminal's, so no process identifies a session.
