@@ -28,7 +28,7 @@ import {
 import { saysComment } from '../domain/forms.ts';
 import type { DialogAnswer, HookEvent, Verdict, Waited } from '../domain/hooks.ts';
 import { machineOfSeat } from '../domain/humans.ts';
-import { interruptedBy, pleaseStop, stopPrinted } from '../domain/interrupts.ts';
+import { pleaseStop, stopPrinted } from '../domain/interrupts.ts';
 import { objectIn, textIn } from '../domain/json.ts';
 import { decidingRule, type PermissionRule, rulesForTool } from '../domain/permission-rules.ts';
 import { type Displayed, permissionDigest } from '../domain/permissions.ts';
@@ -52,7 +52,7 @@ import {
 import { rememberAllowedEdit } from './edits.ts';
 import { cameTooLate, ELSEWHERE, GONE } from './ended-dialogs.ts';
 import type { HookContext, HookHandler, HookSurroundings } from './hook-context.ts';
-import { pendingRequestFor } from './interrupts.ts';
+import { pendingRequestFor, recordStop } from './interrupts.ts';
 import { recordTrust } from './trust.ts';
 import { recordTurnEnd, turnOf } from './turns.ts';
 import { leaveToTerminal } from './waits.ts';
@@ -344,9 +344,7 @@ async function interruptAnswer({ tx, event, session }: HookContext): Promise<Dia
   if (turn === undefined || event.name !== 'PermissionRequest') return null;
   const asked = await pendingRequestFor(tx, turn, session);
   if (asked === null) return null;
-  // The parent's turn ends with its subagent's, without a hook. This records that the interrupt ended it, not the terminal.
-  if (asked.turn_id !== turn.turn_id) await tx.turns.updateInterrupt({ ...asked, pushed_at: tx.now });
-  await recordTurnEnd(tx, stopPrinted(turn, tx.now), interruptedBy(asked));
+  await recordStop(tx, turn, asked);
   return { kind: 'deny', message: pleaseStop(asked), interrupt: true };
 }
 

@@ -532,12 +532,23 @@ export const deliverInterrupts: HookHandler = async (context) => {
   const asked = turn.state === 'in_progress' ? await pendingRequestFor(tx, turn, session) : null;
   const stopped = wasInterrupted(turn) && turn.stopped_at !== null;
   if (asked === null && !stopped) return null;
-  if (ENDS.has(event.name)) return { no_hold: true };
+  if (ENDS.has(event.name)) {
+    // The interrupt has stopped its subagents, so it has not ended by itself.
+    const isStopped = event.client === 'claude-code' && asked?.turn_id === turn.turn_id;
+    if (isStopped && asked.pushed_at !== null) await recordTurnEnd(tx, turn, interruptedBy(asked));
+    return { no_hold: true };
+  }
   if (!canStop(context)) return null;
-  if (asked !== null) await recordTurnEnd(tx, stopPrinted(turn, tx.now), interruptedBy(asked));
+  if (asked !== null) await recordStop(tx, turn, asked);
   else if (event.name === 'PreToolUse') await stopAgain(context, turn);
   return stopVerdict(event.name, asked ?? { by: turn.by ?? 'client', note: turn.note });
 };
+
+/** Ends the turn whose client is asked to stop by this hook, for a request to stop it or the turn that the subagent works for. */
+export async function recordStop(tx: WriteTx, turn: Turn, asked: Interrupt): Promise<void> {
+  if (asked.turn_id !== turn.turn_id) await tx.turns.updateInterrupt({ ...asked, pushed_at: tx.now });
+  await recordTurnEnd(tx, stopPrinted(turn, tx.now), interruptedBy(asked));
+}
 
 /** Events at which the agent is about to end its turn by itself: there is nothing to stop, but nothing may hold it either. */
 const ENDS: ReadonlySet<string> = new Set(['Stop', 'SubagentStop', 'StopFailure']);

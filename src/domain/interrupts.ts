@@ -31,7 +31,10 @@ export interface Interrupt {
   withdrawn_by: string | null;
   /** When its asker stopped waiting while the turn was still running. */
   unconfirmed_at: string | null;
-  /** When the client itself was stopped through its socket or by a signal: if the turn ends after that, Hive ended it. */
+  /**
+   * When the client itself was stopped through its socket or by a signal, or a subagent of the turn by a hook: if the turn ends
+   * after that, also in its terminal, Hive ended it.
+   */
   pushed_at: string | null;
 }
 

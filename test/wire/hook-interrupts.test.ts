@@ -205,6 +205,37 @@ describe('subagents of Claude Code', () => {
     expect(await reply).toMatchObject({ outcome: 'aborted', by: 'ada' });
   });
 
+  test.each([
+    ['stopped before a call', false],
+    ['denied what it asks', true],
+  ])(
+    '… and its session, whose model then only writes text, was interrupted: a subagent was %s',
+    async (_, asks) => {
+      const hive = await openTestHive();
+      await openDesk(hive);
+      const client = claude(hive);
+      await client.prompt('p1');
+      await client.pre('p1', 't0', 'Agent');
+      const inside = {
+        prompt_id: 'p1',
+        agent_id: 'a1',
+        tool_name: 'Bash',
+        tool_input: { command: 'npm test' },
+      };
+      const call = { ...inside, tool_use_id: 't1' };
+      await client.say('PreToolUse', call);
+      const request = { session_id: SESSION, cwd: '/demo', hook_event_name: 'PermissionRequest', ...inside };
+      const dialog = asks ? await fireDialog(hive, request) : null;
+      const { reply } = await interruptStored(hive);
+      if (dialog === null) await client.say('PreToolUse', { ...call, tool_use_id: 't2' });
+      else await dialog.printed;
+      // A failed call cannot stop the turn.
+      await client.say('PostToolUseFailure', { prompt_id: 'p1', tool_use_id: 't0', tool_name: 'Agent' });
+      await client.stop('p1');
+      expect(await reply).toMatchObject({ outcome: 'aborted', abort_reason: 'interrupted', by: 'ada' });
+    },
+  );
+
   test('… and a call of ours that waits in its turn; a subagent in the background goes on', async () => {
     const hive = await openTestHive();
     const client = claude(hive);
