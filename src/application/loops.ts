@@ -196,8 +196,8 @@ export function createLoops(store: Store) {
 
   return {
     /**
-     * `allowed`: these two continue; their earlier messages no longer count, and their mentions gate again. `muted`: mentions between the
-     * two reach neither until the human allows them again. @throws HiveError `session_not_found`.
+     * `allowed`: these two continue; their earlier messages no longer count, and their mentions gate again. `muted`: mentions
+     * between the two reach neither until the human allows them again. @throws HiveError `session_not_found`.
      */
     settle: (names: PairNames, state: LoopDecision): Promise<void> =>
       store.write(async (tx) => {
