@@ -4,6 +4,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { eventsOf, HUMAN } from '../support/hive.ts';
+import { NO_STORE, tokenFileOf } from '../support/remote.ts';
+import { serve } from '../support/serve.ts';
 import { tempFolder } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 import { bash, hive as call, type Reply, type Script, startModel } from './support/anthropic.ts';
@@ -227,6 +229,22 @@ describe('claude --continue in a second terminal', () => {
     await eventually(async () => (await hive.sessions.list({ state: 'alive' })).length === 2, 20_000);
     expect(await refused()).toHaveLength(1);
   });
+});
+
+test('Esc in a Claude Code whose hooks go to hive serve ends its turn as interrupted at the terminal', async () => {
+  const { hive, ...world } = await openWorld();
+  const served = await serve(world.store);
+  const remote = { ...served, token_file: tokenFileOf(served) };
+  const model = await startModel(() => ({ calls: [bash('tail -f /dev/null')] }));
+  const claude = await openClaude({ ...world, model, env: { HIVE_STORE: NO_STORE }, remote });
+  await claude.say('please begin');
+  await toolRuns({ ...world, hive }, 'Bash');
+  await claude.keys('Escape');
+  const running = () => hive.store.read((tx) => tx.turns.running(10));
+  await eventually(async () => (await running()).length === 0, 20_000, 'the end of its turn');
+  const [session] = (await hive.sessions.list()).filter(({ machine }) => machine === 'token:default');
+  const turn = await hive.store.read((tx) => tx.turns.last(session?.session_id ?? ''));
+  expect(turn).toMatchObject({ abort_reason: 'interrupted', by: 'terminal' });
 });
 
 describe('claude -p --resume', () => {
