@@ -3,8 +3,18 @@
  * into one popup, removes popups that another process's storm includes or that are settled, and handles clicks.
  */
 
-import { type Popup, type PopupPreferences, popupOf, STORM, type Told } from '../domain/popups.ts';
+import {
+  BROKEN_RATE,
+  brokenBucket,
+  NO_BUS,
+  type Popup,
+  type PopupPreferences,
+  popupOf,
+  STORM,
+  type Told,
+} from '../domain/popups.ts';
 import { createBackground } from './background.ts';
+import { giveNoticeSeldom } from './notices.ts';
 import type { PopupResult } from './popup-kinds.ts';
 import { type PopupDescriptor, type PopupParts, type PopupParty, readPreferences } from './popup-kinds.ts';
 import type { PopupEnd, ShownPopup } from './world.ts';
@@ -76,8 +86,19 @@ export function createPopupBoard<T>(
       return { card, failure: null };
     } catch (error) {
       cards.delete(card);
-      return { card, failure: error instanceof Error ? error.message : String(error) };
+      const failure = error instanceof Error ? error.message : String(error);
+      if (!removed.signal.aborted && !stopping.signal.aborted) run(noticeBroken(failure));
+      return { card, failure };
     }
+  }
+
+  /** Notifies the human, who may believe that popups reach them. Without a desktop, and of a phone, they expect none. */
+  async function noticeBroken(failure: string): Promise<void> {
+    if (failure === NO_BUS || party.phone !== undefined) return;
+    const text = `Desktop notifications cannot be shown for ${seat}. Questions are still announced in Emacs. M-x hive-doctor says what is wrong.`;
+    await store.write((tx) =>
+      giveNoticeSeldom(tx, brokenBucket(seat), { severity: 'warning', text }, BROKEN_RATE),
+    );
   }
 
   function remove(card: Card<T>): void {

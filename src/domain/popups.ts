@@ -109,6 +109,14 @@ export function quietBucket(seat: string): string {
   return `${QUOTA_BUCKETS}quiet:${seat}`;
 }
 
+/** How often the human is notified that the popups of their seat cannot be shown. */
+export const BROKEN_RATE: Rate = rate(1, 24 * HOUR_MS);
+
+/** The bucket of these notices. */
+export function brokenBucket(seat: string): string {
+  return `${QUOTA_BUCKETS}broken:${seat}`;
+}
+
 export function promptSubject(prompt: Prompt): PopupSubject {
   const { ask_id, created_at, urgency, agent, project, project_dir } = prompt;
   return { id: ask_id, created_at, urgency, agent, project, project_dir };

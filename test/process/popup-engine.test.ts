@@ -16,7 +16,7 @@ import {
   startPopups,
 } from '../../src/application/popups.ts';
 import { HiveError } from '../../src/domain/errors.ts';
-import { STORM } from '../../src/domain/popups.ts';
+import { NO_BUS, STORM } from '../../src/domain/popups.ts';
 import type { Session } from '../../src/domain/sessions.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import {
@@ -78,6 +78,26 @@ describe('one process', () => {
     expect(notice?.body).toBe('ada answered "no" before.');
     await stop();
   });
+
+  it.each([
+    ['no notification server', 1],
+    [NO_BUS, 0],
+  ])(
+    'the human is notified once that popups cannot be shown (%s), where they expect any',
+    async (reason, count) => {
+      notifier.show = () => Promise.reject(new Error(reason));
+      const stop = await desk();
+      for (const question of ['One?', 'Two?'])
+        expect(await recorded(hive, (await ask(hive, { question })).ask_id)).toMatchObject({ reason });
+      await stop();
+      const notices = (await hive.notices.list(10)).map(({ data }) => data['text']);
+      expect(notices).toEqual(
+        Array(count).fill(
+          `Desktop notifications cannot be shown for ${SEAT}. Questions are still announced in Emacs. M-x hive-doctor says what is wrong.`,
+        ),
+      );
+    },
+  );
 
   it('a click while the store is busy is tried again until it is on disk, and is one answer', async () => {
     let refusals = 2;

@@ -38,7 +38,7 @@ export async function showByNodeNotifier(popup: Popup, markup: boolean, env: Env
     }, LIMIT_MS);
     const finish = (error: unknown): void => {
       clearTimeout(timer);
-      if (error instanceof Error) reject(new Error(error.message.replace(/\s+/g, ' ').trim().slice(0, 300)));
+      if (error instanceof Error) reject(new Error(complaintOf(error)));
       // On success this is an empty string, or a warning from the program.
       else resolve();
     };
@@ -50,6 +50,12 @@ export async function showByNodeNotifier(popup: Popup, markup: boolean, env: Env
       }
     });
   });
+}
+
+/** Why notify-send failed, on one line, without the command: that has the texts of the popup, and comes first. */
+function complaintOf({ message, cmd }: Error & { cmd?: string }): string {
+  const words = message.replace(`Command failed: ${cmd}`, 'notify-send:');
+  return words.replace(/\s+/g, ' ').trim().slice(0, 300);
 }
 
 /** The processes that `work` starts before it returns: node-notifier does not expose its own, and sets it no time limit. */
