@@ -51,6 +51,17 @@ describe('hive-next', () => {
     expect(await home.answerTo(ids[1])).toMatchObject({ selected: ['Allow always'], via: 'emacs' });
   });
 
+  test('a question that ends elsewhere leaves the screen without a key, and the next one follows', async () => {
+    const ids = await home.asked(emacs, { question: 'First?', urgency: 'critical', ...YES_NO }, PERMISSION);
+    await emacs.command('hive-next');
+    await emacs.until(/First\?[\s\S]*TAB skip/);
+    await home.agent.prompts.cancel(ids[0] ?? '');
+    await emacs.until(/PERMISSION Run rm -rf build\/ \?[\s\S]*TAB skip/);
+    await emacs.said(/question is already cancelled: First\?/);
+    await home.agent.prompts.cancel(ids[1] ?? '');
+    await emacs.until(/No other questions are pending/);
+  });
+
   test('its human comes from another terminal: it leaves, and that terminal takes keys', async () => {
     const server = join(home.folder, 'other');
     await emacs.evaluate(
