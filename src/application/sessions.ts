@@ -494,8 +494,9 @@ export async function endSession(
 ): Promise<Session> {
   if (session.state === 'ended') return session;
   for (const child of await tx.sessions.childrenOf(session.session_id)) {
-    // A child with a process of its own ends when that process does.
-    if (child.pid === null && !(is_left && child.source === 'bg')) await endSession(tx, child);
+    // A child with a process of its own ends when that process does. Conversations of Codex share the process of its daemon.
+    const isOwn = child.pid !== null || (child.client === 'codex' && child.shell_pid !== null);
+    if (!isOwn && !(is_left && child.source === 'bg')) await endSession(tx, child);
   }
   await markOrphaned(tx, session.session_id, true);
   await reconcileUnreported(tx, session);

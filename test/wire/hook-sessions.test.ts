@@ -428,6 +428,21 @@ test('Codex: hooks and calls of a subagent are one session, whose parent is the 
   expect(await hive.sessions.list()).toHaveLength(before);
 });
 
+test('a conversation of Codex goes on when another one of the same process ends, although it is registered below that', async () => {
+  const hive = await openTestHive();
+  const end = recordedEvent('codex/SessionEnd-exec.json');
+  const session_id = String(end['session_id']);
+  await hive.sessions.introduce(introduction({ session_id, client: 'codex', pid: process.pid }));
+  // It has called no tool of Hive yet, so that only its hooks have reported a process.
+  const hooked = { client: 'codex', parent_session_id: session_id, shell_pid: process.pid };
+  await hive.sessions.introduce(introduction({ ...hooked, session_id: SECOND }));
+  await hive.turns.start({ session_id: SECOND });
+  await fire(hive, end, { client: 'codex' });
+  expect(await hive.sessions.find(session_id)).toMatchObject({ state: 'ended' });
+  expect(await hive.sessions.find(SECOND)).toMatchObject({ state: 'active' });
+  expect(await hive.turns.current(SECOND)).toMatchObject({ state: 'in_progress' });
+});
+
 function resolve(
   hive: Awaited<ReturnType<typeof openTestHive>>,
   meta: Record<string, unknown>,
