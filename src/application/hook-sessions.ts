@@ -343,6 +343,9 @@ async function goOnBelow(tx: WriteTx, { session_id }: Session, root: Session): P
       ? await reopenSession(tx, known)
       : await startSubagent(tx, agent_id, { ...root, source: 'bg' }, child.client_title, child);
     await takeOver(tx, child, next);
+    // It still owes a report of what it has sent.
+    for (const sent of await tx.outreach.unreported(child.session_id))
+      await tx.outreach.update({ ...sent, session_id: next.session_id, agent: next.handle });
     await endSession(tx, child, { goes_on: true });
   }
 }

@@ -6,8 +6,9 @@ import { describe, expect, test } from 'vitest';
 import { ROOT, spawnChild } from '../support/children.ts';
 import { fireDialog, openDesk } from '../support/dialogs.ts';
 import { ENDED } from '../support/ended-process.ts';
-import { ask, eventsOf, HUMAN, introduce, introduction, openTestHive } from '../support/hive.ts';
-import { fire, recordedEvent, recordedSequence } from '../support/hooks.ts';
+import { ask, eventsOf, HUMAN, introduce, introduction, noticesOf, openTestHive } from '../support/hive.ts';
+import { fire, heldWith, recordedEvent, recordedSequence } from '../support/hooks.ts';
+import { ping, report } from '../support/outreach.ts';
 import { tempFolder } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -102,6 +103,21 @@ describe('/clear and /resume in the terminal of Claude Code', () => {
       expect((await now()).collected_at).toEqual(expect.any(String));
     },
   );
+
+  test('a subagent in the background that goes on after /clear still owes the report of what it has shown', async () => {
+    const hive = await openTestHive();
+    const helper = { ...prompt, agent_id: 'helper', agent_type: 'x' };
+    const tool_response = { isAsync: true, status: 'async_launched', agentId: 'helper' };
+    const launched = { ...prompt, hook_event_name: 'PostToolUse', tool_name: 'Agent', tool_response };
+    for (const event of [start, prompt, launched]) await fire(hive, event ?? {});
+    await ping(hive, `${FIRST}:helper`);
+    for (const event of [end, cleared]) await fire(hive, event ?? {});
+    expect(await noticesOf(hive)).toEqual([]);
+    const over = { ...helper, hook_event_name: 'SubagentStop', session_id: SECOND };
+    expect(heldWith(await fire(hive, over))).toMatch(/^You showed your human ping "Look"/);
+    await report(hive, `${SECOND}:helper`);
+    expect(await fire(hive, over)).toBe('');
+  });
 
   test('a subagent in the background goes on in each session that is resumed in the terminal', async () => {
     const hive = await openTestHive();
