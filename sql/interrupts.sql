@@ -1,6 +1,6 @@
 -- Requests to interrupt a turn: one row for each request, even if several wait for the same turn. The end of the turn settles all
 -- of them in its own transaction. `unconfirmed_at`: the time when the requester stopped waiting while the turn still ran.
--- `pushed_at`: when the client itself was stopped, through its socket or by a signal.
+-- `pushed_at`: when the client itself was stopped, through its socket or by a signal, or a subagent of the turn by a hook.
 CREATE TABLE interrupts (
   interrupt_id   TEXT PRIMARY KEY,
   session_id     TEXT NOT NULL,
