@@ -176,19 +176,22 @@ async function newRoot(tx: WriteTx, hook: ReportedHook): Promise<Session> {
   // A fork in the same terminal comes from the session that ran there until now.
   const origin =
     event.reason === 'fork' && pid !== null ? await tx.sessions.lastHookedOfProcess(machine, pid) : undefined;
+  const shell_pid = codexAbove(client, speaker.above, processes);
   const introduction = {
     session_id,
     client,
     source,
     pid,
-    shell_pid: codexAbove(client, speaker.above, processes),
+    shell_pid,
     machine,
     name: env['HIVE_AGENT'],
     parent_session_id: before?.parent_session_id ?? parentNamed(env),
     ...surroundings.findProject(),
   };
-  // A session that continues another has the same parent; the client's process may still be registered for the other one.
-  const at = pid === null ? -1 : speaker.above.indexOf(pid);
+  // A session that continues another has the same parent; the client's process may still be registered for the other one. That
+  // of a Codex hosts other conversations, which are no parents of this one.
+  const own = pid ?? shell_pid;
+  const at = own === null ? -1 : speaker.above.indexOf(own);
   const above = before === undefined ? speaker.above.slice(at + 1) : [];
   const started =
     origin === undefined

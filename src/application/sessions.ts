@@ -494,7 +494,7 @@ export async function endSession(
 ): Promise<Session> {
   if (session.state === 'ended') return session;
   for (const child of await tx.sessions.childrenOf(session.session_id)) {
-    // A child with a process of its own ends when that process does. Conversations of Codex share the process of its daemon.
+    // A child with a process of its own ends when that process does. The hooks of Codex report only the process above them.
     const isOwn = child.pid !== null || (child.client === 'codex' && child.shell_pid !== null);
     if (!isOwn && !(is_left && child.source === 'bg')) await endSession(tx, child);
   }

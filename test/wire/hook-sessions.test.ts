@@ -294,9 +294,7 @@ test.each([
     const start = recordedEvent('codex/SessionStart-startup.json');
     const session_id = String(start['session_id']);
     const run = (source: string) => {
-      const program = join(tempFolder(), 'codex');
-      symlinkSync('/bin/sleep', program);
-      const codex = spawnChild(program, ['1d'], {});
+      const codex = startCodex();
       const surroundings = { machine, above: [process.ppid, codex.pid] };
       return { codex, begun: fire(hive, { ...start, source }, { client: 'codex', surroundings }) };
     };
@@ -444,12 +442,31 @@ test('Codex: hooks and calls of a subagent are one session, whose parent is the 
   expect(await hive.sessions.list()).toHaveLength(before);
 });
 
-test('a conversation of Codex goes on when another one of the same process ends, although it is registered below that', async () => {
+test('a conversation of Codex is no child of another one in the same process, and goes on when that one ends', async () => {
+  const hive = await openTestHive();
+  const [machine, { pid = 0 }] = [hostname(), startCodex()];
+  const end = recordedEvent('codex/SessionEnd-exec.json');
+  const session_id = String(end['session_id']);
+  await hive.sessions.introduce(introduction({ session_id, client: 'codex', machine, pid }));
+  const start = {
+    ...recordedEvent('codex/SessionStart-startup.json'),
+    session_id: SECOND,
+    transcript_path: null,
+  };
+  await fire(hive, start, { client: 'codex', surroundings: { machine, above: [process.ppid, pid] } });
+  expect(await hive.sessions.find(SECOND)).toMatchObject({ parent_session_id: null });
+  await hive.turns.start({ session_id: SECOND });
+  await fire(hive, end, { client: 'codex', surroundings: { machine, above: [process.ppid, pid] } });
+  expect(await hive.sessions.find(session_id)).toMatchObject({ state: 'ended' });
+  expect(await hive.sessions.find(SECOND)).toMatchObject({ state: 'active' });
+});
+
+test('a Codex that another agent has started goes on when that one ends', async () => {
   const hive = await openTestHive();
   const end = recordedEvent('codex/SessionEnd-exec.json');
   const session_id = String(end['session_id']);
   await hive.sessions.introduce(introduction({ session_id, client: 'codex', pid: process.pid }));
-  // It has called no tool of Hive yet, so that only its hooks have reported a process.
+  // It has called no tool of Hive, so only its hooks have reported a process.
   const hooked = { client: 'codex', parent_session_id: session_id, shell_pid: process.pid };
   await hive.sessions.introduce(introduction({ ...hooked, session_id: SECOND }));
   await hive.turns.start({ session_id: SECOND });
@@ -458,6 +475,13 @@ test('a conversation of Codex goes on when another one of the same process ends,
   expect(await hive.sessions.find(SECOND)).toMatchObject({ state: 'active' });
   expect(await hive.turns.current(SECOND)).toMatchObject({ state: 'in_progress' });
 });
+
+/** A process that has the name of Codex. */
+function startCodex(): ReturnType<typeof spawnChild> {
+  const program = join(tempFolder(), 'codex');
+  symlinkSync('/bin/sleep', program);
+  return spawnChild(program, ['1d'], {});
+}
 
 function resolve(
   hive: Awaited<ReturnType<typeof openTestHive>>,
