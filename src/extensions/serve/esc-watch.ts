@@ -21,11 +21,14 @@ interface WatchedTurn {
   read_ms: number;
 }
 
-/** Watches the turn of the latest event that was noted, until Esc has ended it or the session ends. */
+/**
+ * Returns a function that gets each event of the client. The turn of the latest one is watched until Esc has ended it, or the
+ * session ends. This does not keep the process running.
+ */
 export function watchEsc(
   { readTail, modifiedMs }: Pick<Files, 'readTail' | 'modifiedMs'>,
   report: (event: Raw) => void,
-): { note(event: Raw): void; end(): void } {
+): (event: Raw) => void {
   let watched: WatchedTurn | null = null;
 
   function check(): void {
@@ -39,20 +42,17 @@ export function watchEsc(
     watched = null;
   }
 
-  const timer = setInterval(check, CHECK_EVERY_MS).unref();
-  return {
-    note(event) {
-      const { client, session_id, cwd, transcript_path, prompt_id } = event;
-      if (hookClient(client) !== 'claude-code' || textIn(event, 'agent_id') !== null) return;
-      const [path, client_turn_id] = [textIn(event, 'transcript_path'), textIn(event, 'prompt_id')];
-      if (event['hook_event_name'] === 'SessionEnd') watched = null;
-      else if (path !== null && client_turn_id !== null) {
-        const known = watched?.client_turn_id === client_turn_id ? watched : null;
-        const fields = { client, session_id, cwd, transcript_path, prompt_id };
-        const started_at = known?.started_at ?? new Date().toISOString();
-        watched = { fields, client_turn_id, path, started_at, read_ms: known?.read_ms ?? 0 };
-      }
-    },
-    end: () => clearInterval(timer),
+  setInterval(check, CHECK_EVERY_MS).unref();
+  return (event) => {
+    const { client, session_id, cwd, transcript_path, prompt_id } = event;
+    if (hookClient(client) !== 'claude-code' || textIn(event, 'agent_id') !== null) return;
+    const [path, client_turn_id] = [textIn(event, 'transcript_path'), textIn(event, 'prompt_id')];
+    if (event['hook_event_name'] === 'SessionEnd') watched = null;
+    else if (path !== null && client_turn_id !== null) {
+      const known = watched?.client_turn_id === client_turn_id ? watched : null;
+      const fields = { client, session_id, cwd, transcript_path, prompt_id };
+      const started_at = known?.started_at ?? new Date().toISOString();
+      watched = { fields, client_turn_id, path, started_at, read_ms: known?.read_ms ?? 0 };
+    }
   };
 }

@@ -40,10 +40,10 @@ export async function runRemoteMcp(
     return sendHook({ ...remote, url: url.href }, call, () => undefined);
   };
   // If this fails, the turn ends with the next event of its session.
-  const esc = watchEsc(files, (event) => void send(event, stop).catch(() => undefined));
+  const watchTurn = watchEsc(files, (event) => void send(event, stop).catch(() => undefined));
   const onHook: ConnectionHook = async (hook, signal) => {
     const event = eventIn(hook);
-    esc.note(event);
+    watchTurn(event);
     const reply = await send(event, signal).catch((error: unknown) => {
       const denial =
         process.env['HIVE_GATE_FAIL'] === 'closed'
@@ -57,6 +57,5 @@ export async function runRemoteMcp(
   };
   const { stdin: input, stdout: output } = process;
   await runBridge({ url, token_file: remote.token_file, input, output, stop, onHook });
-  esc.end();
   process.exit(0);
 }
