@@ -55,7 +55,7 @@ const types: pg.CustomTypesConfig = {
 /** The store's time: ISO-8601 UTC with milliseconds. */
 const CLOCK = `to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS now`;
 
-/** The statements of one transaction; `onFailed` gets the error of one that nobody waited for. */
+/** The statements of one transaction; `onFailed` gets the error of each that failed, in their order. */
 function sqlOver(client: pg.PoolClient, prepares: boolean, onFailed: (error: unknown) => void): Sql {
   /** Throws at once if a parameter is missing: the server, which never gets such a statement, would commit the others. */
   function query(statement: Statement, params: readonly SqlValue[]): Promise<pg.QueryResult> {
@@ -70,13 +70,15 @@ function sqlOver(client: pg.PoolClient, prepares: boolean, onFailed: (error: unk
             text: statement.text,
             values: [...checked],
           };
-    return client.query(given);
+    const result = client.query(given);
+    result.catch(onFailed);
+    return result;
   }
   return {
     all: async (statement, params) => (await query(statement, params)).rows as Row[],
     run: async (statement, params) => (await query(dialect(statement), params)).rowCount ?? 0,
     async change(statement, params) {
-      query(statement, params).catch(onFailed);
+      void query(statement, params);
     },
   };
 }
@@ -162,7 +164,7 @@ export function openPostgres(
     }
     const { client, results } = begun;
     let broken = false;
-    /** The first error of a statement that nobody waited for. Later statements fail because of it, and say less. */
+    /** The first error of a statement. Later statements fail because of it, and say less. */
     let failure: unknown = null;
     const onFailed = (error: unknown): void => {
       failure ??= error;
