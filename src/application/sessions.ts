@@ -494,9 +494,9 @@ export async function endSession(
 ): Promise<Session> {
   if (session.state === 'ended') return session;
   for (const child of await tx.sessions.childrenOf(session.session_id)) {
-    // A child with a process of its own ends when that process does. The hooks of Codex report only the process above them.
-    const isOwn = child.pid !== null || (child.client === 'codex' && child.shell_pid !== null);
-    if (!isOwn && !(is_left && child.source === 'bg')) await endSession(tx, child);
+    // Any other child ends with its own process.
+    const isSubagent = hostOf(child) === session.session_id;
+    if (isSubagent && !(is_left && child.source === 'bg')) await endSession(tx, child);
   }
   await markOrphaned(tx, session.session_id, true);
   await reconcileUnreported(tx, session);

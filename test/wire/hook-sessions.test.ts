@@ -476,6 +476,19 @@ test('a Codex that another agent has started goes on when that one ends', async 
   expect(await hive.turns.current(SECOND)).toMatchObject({ state: 'in_progress' });
 });
 
+test('a subagent of Codex that has called a tool of Hive ends with its session', async () => {
+  const hive = await openTestHive();
+  const end = recordedEvent('codex/SessionEnd-exec.json');
+  const parent_session_id = String(end['session_id']);
+  // Its call reports the process that hosts all conversations.
+  const called = { client: 'codex', pid: process.pid };
+  await hive.sessions.introduce(introduction({ ...called, session_id: parent_session_id }));
+  const session_id = `${parent_session_id}:helper`;
+  await hive.sessions.introduce(introduction({ ...called, session_id, parent_session_id }));
+  await fire(hive, end, { client: 'codex' });
+  expect(await hive.sessions.find(session_id)).toMatchObject({ state: 'ended' });
+});
+
 /** A process that has the name of Codex. */
 function startCodex(): ReturnType<typeof spawnChild> {
   const program = join(tempFolder(), 'codex');
