@@ -30,8 +30,9 @@ async function moveMentions(
     await tx.loops.remove(loop);
     if (other === to.session_id) continue;
     const pair = pairOf(to.session_id, other);
-    // A muted pair stays muted.
-    if ((await tx.loops.get(pair))?.state !== 'muted') await tx.loops.put({ ...loop, ...pair });
+    // A pair keeps its own state, unless the other one is muted.
+    if (loop.state === 'muted' || (await tx.loops.get(pair)) === undefined)
+      await tx.loops.put({ ...loop, ...pair });
   }
 }
 

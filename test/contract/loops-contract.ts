@@ -234,6 +234,17 @@ export function loopsContract(engine: StoreEngine): void {
     expect(await turn(a, '@Claude-def34')).toBe(false);
   });
 
+  test('a pair stays stopped when a subagent ends that the human has let continue', async () => {
+    const hive = await open();
+    const [host, other] = await two(hive);
+    const { session_id: parent_session_id } = host;
+    const helper = await join(hive, `${parent_session_id}:helper`, { parent_session_id });
+    await pingPong(hive, [host, other], 7);
+    await hive.loops.settle([helper.handle, other.handle], 'allowed');
+    await hive.sessions.end(helper.session_id);
+    expect(await hive.loops.list()).toMatchObject([{ state: 'tripped' }]);
+  });
+
   test('the human mutes them: a mention reaches neither, until they are allowed again', async () => {
     const hive = await open();
     const pair = await two(hive);
