@@ -130,6 +130,9 @@ function isFresh({ hooks_seen_at }: Session, { tool }: HookEvent, now: string): 
   return tool !== null && hooks_seen_at !== null && Date.parse(now) - Date.parse(hooks_seen_at) < TOUCH_MS;
 }
 
+/** These show no life. After another one over the same or another connection, they may arrive late. */
+const ENDINGS: ReadonlySet<string> = new Set(['SessionEnd', 'Interrupt']);
+
 async function knownRoot(
   tx: WriteTx,
   { event, surroundings: { machine, env }, speaker, processes, waited }: ReportedHook,
@@ -149,7 +152,7 @@ async function knownRoot(
   const pid = codex === null || (await runsStill(tx, known, processes)) ? (event.pid ?? known.pid) : null;
   const shell_pid = codex ?? known.shell_pid;
   const session = { ...known, pid, shell_pid, machine, source: sourceNow(known, event) };
-  if (known.state === 'ended' && event.name !== 'SessionEnd')
+  if (known.state === 'ended' && !ENDINGS.has(event.name))
     return reopenSession(tx, session, env['HIVE_AGENT']);
   if (known.source !== session.source) return recordSession(tx, 'session/changed', session);
   if (known.pid !== pid || known.shell_pid !== shell_pid) await tx.sessions.upsert(session);
@@ -309,7 +312,8 @@ async function subagent(
   const client_title = typeof type === 'string' ? cleanOptional(type) : null;
   if (known !== undefined) {
     if (known.state === 'ended' && waited !== null) return ownerOf(tx, waited, known);
-    const open = known.state === 'ended' ? await reopenSession(tx, known) : known;
+    const isBack = known.state === 'ended' && !ENDINGS.has(event.name);
+    const open = isBack ? await reopenSession(tx, known) : known;
     return client_title === null ? open : retitle(tx, open, { client_title });
   }
   // /compact fires a SubagentStop without a start: there is no such subagent.

@@ -259,7 +259,7 @@ export async function recordTurnEnd(tx: WriteTx, turn: Turn, end: TurnEnd): Prom
     await tx.deliveries.put(owed('interrupt', turn_id, session_id));
     await endWithParent(tx, ended, end);
   }
-  if (abort_reason !== 'ended') await recordWork(tx, session_id, 'idle');
+  await recordWork(tx, session_id, 'idle');
   return ended;
 }
 

@@ -59,6 +59,9 @@ describe('subagents', () => {
     expect(next).toMatch(/Before\?.*yes.*Why\?.*yes/);
     expect(await hive.sessions.resolve(agent)).toMatchObject({ state: 'ended' });
     expect(await endsOf(hive, agent)).toEqual(['completed']);
+    // Esc at the very end is reported late.
+    await fire(hive, { ...review, hook_event_name: 'Interrupt' }, as);
+    expect(await hive.sessions.resolve(agent)).toMatchObject({ state: 'ended' });
   });
 
   test('in the foreground of a main session are main: no pings, and nothing is held for reports', async () => {

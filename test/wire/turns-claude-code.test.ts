@@ -98,6 +98,24 @@ test('a session is idle once its client reports that it waits for its person', a
   expect((await hive.sessions.find(SESSION))?.state).toBe('idle');
 });
 
+test('a session that is resumed after its client was killed is idle until its next prompt', async () => {
+  const hive = await openTestHive();
+  const client = claude(hive);
+  await client.prompt('p1');
+  await client.say('SessionStart', { source: 'resume' });
+  expect(await endsOf(hive)).toEqual(['ended']);
+  expect((await hive.sessions.find(SESSION))?.state).toBe('idle');
+});
+
+test('a report of Esc that arrives after the end of its session does not reopen it', async () => {
+  const hive = await openTestHive();
+  const client = claude(hive);
+  await client.prompt('p1');
+  await client.say('SessionEnd', { reason: 'prompt_input_exit' });
+  await client.say('Interrupt', { prompt_id: 'p1' });
+  expect((await hive.sessions.find(SESSION))?.state).toBe('ended');
+});
+
 describe('a prompt that replaces the running turn', () => {
   const id = (n: number): string => `9a0e9700-0000-4000-8000-00000000000${n}`;
 
