@@ -204,7 +204,7 @@ describe('what a desk has opened is withdrawn', () => {
 
   test.each([
     ['ends if no process is known', null, 'ended'],
-    ['goes on if its process lives', process.pid, 'active'],
+    ['goes on if its process lives', process.pid, 'idle'],
   ])('with its connection, whose session %s', async (_, pid, state) => {
     const [input, output, stop] = [new PassThrough(), new PassThrough(), new AbortController()];
     const place = { seat: 'ada@test', human: 'ada', pid: process.pid, check: async () => undefined };
