@@ -316,8 +316,8 @@ async function subagent(
     const open = isBack ? await reopenSession(tx, known) : known;
     return client_title === null ? open : retitle(tx, open, { client_title });
   }
-  // /compact fires a SubagentStop without a start: there is no such subagent.
-  if (event.name === 'SubagentStop') return root;
+  // /compact fires a SubagentStop without a start: there is no such subagent. No other end begins one either.
+  if (event.name === 'SubagentStop' || event.name === 'Interrupt') return root;
   return startSubagent(tx, agent_id, root, client_title);
 }
 

@@ -60,8 +60,11 @@ describe('subagents', () => {
     expect(await hive.sessions.resolve(agent)).toMatchObject({ state: 'ended' });
     expect(await endsOf(hive, agent)).toEqual(['completed']);
     // Esc at the very end is reported late.
-    await fire(hive, { ...review, hook_event_name: 'Interrupt' }, as);
-    expect(await hive.sessions.resolve(agent)).toMatchObject({ state: 'ended' });
+    const late = { ...review, hook_event_name: 'Interrupt' };
+    for (const event of [late, { ...late, agent_id: 'unknown' }]) await fire(hive, event, as);
+    expect((await hive.sessions.list({ state: 'alive' })).map(({ session_id }) => session_id)).toEqual([
+      CODEX,
+    ]);
   });
 
   test('in the foreground of a main session are main: no pings, and nothing is held for reports', async () => {
