@@ -94,9 +94,8 @@ export const cancelEndedDialogs: HookHandler = async (hook) => {
   const waiting = own.filter(({ status }) => status === 'pending');
   const refused = hasRun(event) ? own.filter(isRefused) : [];
   if (waiting.length === 0 && refused.length === 0) return null;
-  // The transcript of a subagent is another file, which its hooks do not name. Codex runs no call while it shows a dialog.
-  const reads =
-    event.client !== 'codex' && event.agent_id === null && mayHaveReturned(event, waiting, tx.now).length > 0;
+  // Codex runs no call while it shows a dialog.
+  const reads = event.client !== 'codex' && mayHaveReturned(event, waiting, tx.now).length > 0;
   if (reads && calls === undefined) throw new TranscriptNeeded();
   // The client is gone with its dialogs: a closed window is not an answer.
   const isGone = event.name === 'SessionEnd' || event.name === 'SessionStart';

@@ -329,10 +329,15 @@ describe('a permission prompt of Claude Code', () => {
   });
 
   // The text of the second one cannot be read back, because a character of it is spelled out.
-  test.each(['/etc/hosts', '/home/ada/9.41\u202fAM.png'])(
-    'to read a file stays while its model writes further calls, and is over when the transcript has the result: %s',
-    async (file_path) => {
-      const { permission_suggestions: _, ...raw } = BASH;
+  test.each([
+    ['/etc/hosts', '/t/s.jsonl', {}],
+    ['/home/ada/9.41\u202fAM.png', '/t/s.jsonl', {}],
+    ['/etc/hosts', '/t/s/subagents/agent-a1.jsonl', { agent_id: 'a1', agent_type: 'helper' }],
+  ])(
+    'to read a file stays while its model writes further calls, and is over when the transcript has the result: %s, %s',
+    async (file_path, transcript, agent) => {
+      const { permission_suggestions: _, ...rest } = BASH;
+      const raw = { ...rest, ...agent, transcript_path: '/t/s.jsonl' };
       const input = { file_path };
       const { prompts, printed } = await fireDialog(hive, { ...raw, tool_name: 'Read', tool_input: input });
       const [{ ask_id = '', created_at = '' } = {}] = prompts;
@@ -345,10 +350,10 @@ describe('a permission prompt of Claude Code', () => {
       const reads: number[] = [];
       const other = closedAtEnd(new DatabaseSync(store));
       /** The end of the transcript, unless the store is locked. */
-      const readTail = (tail: string) => (_path: string, bytes: number) => {
+      const readTail = (tail: string) => (path: string, bytes: number) => {
         other.exec('BEGIN IMMEDIATE; ROLLBACK');
         reads.push(bytes);
-        return tail;
+        return path === transcript ? tail : null;
       };
       const next = (tail: string) =>
         fire(
