@@ -3,6 +3,7 @@
 import { lose } from '../domain/delivery.ts';
 import {
   dialogsEndedBy,
+  isAbout,
   mayEndDialogs,
   mayHaveReturned,
   returnedOf,
@@ -101,8 +102,10 @@ export const cancelEndedDialogs: HookHandler = async (hook) => {
   const isGone = event.name === 'SessionEnd' || event.name === 'SessionStart';
   const ofRun = await askIdsOfRun(hook.tx, hook.surroundings.env);
   const shown = { now: tx.now, calls: calls ?? null };
+  const allowed = own.some((prompt) => isAllowedCall(prompt, event));
   const found = dialogsEndedBy(event, waiting, shown);
-  const ended = found.length > 0 ? found : await ofChangedCall(hook, waiting);
+  const kept = allowed && (await haveCallsOfTheirOwn(hook, waiting));
+  const ended = kept ? [] : found.length > 0 ? found : await ofChangedCall(hook, waiting);
   if (calls && ended.length > 0) await endReturnedTools(tx, session.session_id, calls);
   const givenUp = await formsGivenUp(hook, waiting);
   for (const prompt of [...ended, ...givenUp]) {
@@ -112,8 +115,8 @@ export const cancelEndedDialogs: HookHandler = async (hook) => {
   const parts = own.filter(({ status, group_id }) => status === 'responded' && group_id !== null);
   const replaced = parts.filter((part) => ended.some(({ group_id }) => group_id === part.group_id));
   if (hasRun(event) && replaced.length > 0) return reportReplaced(replaced);
-  // Of equal calls, the one whose dialog was still pending has run.
-  const [overruled] = ended.length > 0 ? [] : dialogsEndedBy(event, refused, shown);
+  // Of equal calls, the one that a desk has allowed or whose dialog was still pending has run.
+  const [overruled] = allowed || ended.length > 0 ? [] : dialogsEndedBy(event, refused, shown);
   return overruled === undefined || ofRun.has(overruled.ask_id) ? null : reportOverruled(hook, overruled);
 };
 
@@ -172,6 +175,23 @@ async function transcriptOf(
 
 function hasRun({ name }: HookEvent): boolean {
   return name === 'PostToolUse' || name === 'PostToolUseFailure';
+}
+
+/** Whether a desk has allowed the call that has run, or an equal one. */
+function isAllowedCall(prompt: Prompt, event: HookEvent): boolean {
+  const { tool } = event;
+  const isAllowed = prompt.status === 'responded' && mayAllow(prompt, prompt);
+  return isAllowed && hasRun(event) && tool !== null && isAbout(prompt, tool);
+}
+
+/** Whether there can be a call for each pending dialog of the tool without the one that has run. */
+async function haveCallsOfTheirOwn(
+  { tx, event: { tool }, session }: HookContext,
+  waiting: readonly Prompt[],
+): Promise<boolean> {
+  const turn = await tx.turns.current(session.session_id);
+  const open = turn?.open_tools.filter(({ name, use_id }) => name === tool?.name && use_id !== tool.use_id);
+  return (open ?? []).length >= waiting.filter(({ header }) => header === tool?.name).length;
 }
 
 /**

@@ -77,9 +77,18 @@ describe('a permission that Claude Code asks for', () => {
 
   // Over the connection; processes of hooks for permissions run one after the other.
   test('of several that begin alike, one is allowed at the desk, and the others are still asked there', async () => {
-    const looks = ['one', 'two', 'three'].map((what) => ({ name: 'mcp__shop__look', input: { what } }));
+    const looks = ['one', 'two', 'two', 'three'].map((what) => ({
+      name: 'mcp__shop__look',
+      input: { what },
+    }));
     const { hive, model, claude } = await run(looks, { servers: { shop } });
-    for (const what of ['two', 'three', 'one']) {
+    const open = async () => (await hive.turns.running()).flatMap(({ turn }) => turn.open_tools);
+    for (const what of ['two', 'three', 'one', 'two']) {
+      await eventually(
+        async () => (await open()).length === looks.length,
+        20_000,
+        'the end of the last call',
+      );
       const prompts = await asked(hive, looks.length);
       const prompt = prompts.find(({ context }) => context?.includes(`what: "${what}"`));
       await answer(hive, prompt, { decision: 'Allow' });

@@ -15,7 +15,13 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { RETURNED_TAIL_BYTES } from '../../src/domain/transcripts.ts';
 import { files } from '../../src/infrastructure/platform/files.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
-import { answerDialog, fireDialog, openDesk, permissionDecision } from '../support/dialogs.ts';
+import {
+  answerDialog,
+  type FiredDialog,
+  fireDialog,
+  openDesk,
+  permissionDecision,
+} from '../support/dialogs.ts';
 import { ENDED } from '../support/ended-process.ts';
 import { HUMAN, newHive, noticesOf, prefer } from '../support/hive.ts';
 import { fire, recordedEvent, recordedSequence, said } from '../support/hooks.ts';
@@ -304,6 +310,39 @@ describe('a permission prompt of Claude Code', () => {
       expect(await one.printed).toBe('');
     },
   );
+
+  describe('of two equal calls of a step, of which a desk allows the second', () => {
+    const isOver = (id: string) =>
+      fire(hive, { ...BASH, hook_event_name: 'PostToolUse', tool_use_id: id, tool_response: {} });
+
+    async function askedTwice() {
+      const dialogs: FiredDialog[] = [];
+      for (const id of ['t1', 't2']) {
+        await fire(hive, { ...BASH, hook_event_name: 'PreToolUse', tool_use_id: id });
+        dialogs.push(await fireDialog(hive, BASH));
+      }
+      const [first = expect.fail(), second = expect.fail()] = dialogs;
+      await second.answer('Allow');
+      return first;
+    }
+
+    test('the first stays when that call has run, and is over when its own has', async () => {
+      const { prompts, printed } = await askedTwice();
+      const now = () => hive.prompts.get(prompts[0]?.ask_id ?? '');
+      await isOver('t2');
+      expect(await now()).toMatchObject({ status: 'pending' });
+      await isOver('t1');
+      expect(await now()).toMatchObject({ cancel_reason: 'answered_elsewhere' });
+      expect(await printed).toBe('');
+    });
+
+    test('the refusal of the first does not come too late when that call has run', async () => {
+      const first = await askedTwice();
+      expect(await first.answer('Deny')).toContain('deny');
+      expect(await isOver('t2')).toBe('');
+      expect(await noticesOf(hive)).toEqual([]);
+    });
+  });
 
   test('is over once its call has run, even if another hook answered it and changed the call', async () => {
     const { permission_suggestions: _, ...raw } = BASH;
