@@ -191,7 +191,9 @@ async function haveCallsOfTheirOwn(
 ): Promise<boolean> {
   const turn = await tx.turns.current(session.session_id);
   const open = turn?.open_tools.filter(({ name, use_id }) => name === tool?.name && use_id !== tool.use_id);
-  return (open ?? []).length >= waiting.filter(({ header }) => header === tool?.name).length;
+  // The header of a plan is another one: a client asks for one plan at a time.
+  const own = waiting.filter(({ header }) => header === tool?.name);
+  return own.length > 0 && own.length <= (open ?? []).length;
 }
 
 /**

@@ -344,6 +344,14 @@ describe('a permission prompt of Claude Code', () => {
     });
   });
 
+  test('a plan that its terminal has refused is over when the same plan, approved at a desk the second time, has run', async () => {
+    const [first, second] = [await fireDialog(hive, PLAN), await fireDialog(hive, PLAN)];
+    await second.answer('Approve');
+    await fire(hive, { ...PLAN, hook_event_name: 'PostToolUse', tool_use_id: 't2', tool_response: {} });
+    expect(await hive.prompts.get(first.prompts[0]?.ask_id ?? '')).toMatchObject({ status: 'cancelled' });
+    expect(await first.printed).toBe('');
+  });
+
   test('is over once its call has run, even if another hook answered it and changed the call', async () => {
     const { permission_suggestions: _, ...raw } = BASH;
     const about = (command: string, name: string, tool_use_id: string) =>
