@@ -49,14 +49,18 @@ The human may be about to press a key for that question.")
 (defvar echo-area-clear-hook)
 (defvar xterm-extra-capabilities)
 
-(defun hive-keys-read (text new &optional harmless below)
+(defun hive-keys-read (text new &optional harmless below stale)
   "Show TEXT in the echo area and return the next key.
 If TEXT is NEW to the human, keys count only after a moment in which
-it was shown and no key was pressed.  A key of the list HARMLESS,
-which decides nothing, counts at once, unless one was ignored before.
+it was shown and no key was pressed; NEW may say how many seconds that is.
+A key of the list HARMLESS, which decides nothing, counts at once, unless
+one was ignored before.
 BELOW is a function that returns what is shown below TEXT, or nil if TEXT
 is out of date; it is called again every second and for each key.
 Return nil if it is, whatever was typed.
+STALE is a function that returns non-nil if TEXT should be shown again with
+other words, but its keys count.  Return `hive-stale' if it does and no key
+was typed.
 Return `cut' if not all of TEXT is on the screen, and nil if it was but
 is no longer: a key that types something does not count then."
   (let* ((resize-mini-windows t)
@@ -75,11 +79,12 @@ is no longer: a key that types something does not count then."
                         (now (concat text more)))
                    (cond ((not (and more there-p (funcall there-p) (eq terminal (frame-terminal))))
                           (push 'hive-gone unread-command-events))
+                         ((and stale (funcall stale)) (push 'hive-stale unread-command-events))
                          ((not (equal-including-properties now shown))
                           (setq shown now)
                           (funcall draw))))))
          (timer nil))
-    (when (and new (hive-next--dropped-p (concat text (funcall below)) harmless))
+    (when (and new (hive-next--dropped-p (concat text (funcall below)) harmless (and (numberp new) new)))
       (setq text (hive-next--add-key
                   text (hive-words "(keys typed before this appeared were ignored)"))))
     (setq shown (concat text (funcall below)))
@@ -94,7 +99,8 @@ is no longer: a key that types something does not count then."
                       (hive-next--note-side))))
              (key (unwind-protect (read-key)
                     (cancel-timer timer)
-                    (setq unread-command-events (delq 'hive-gone unread-command-events)))))
+                    (setq unread-command-events
+                          (delq 'hive-stale (delq 'hive-gone unread-command-events))))))
         (setq hive-next--raw (this-single-command-raw-keys))
         ;; A new emacsclient: Emacs would read no key of its terminal before this
         ;; command ends, so it ends, as a minibuffer does then.
@@ -325,7 +331,11 @@ lines.  MORE is as for `hive-read-below'."
                                   (if beside (- (frame-width) 12) (* 3 (frame-width))))))
     (concat
      (hive-next--heading prompt left question beside)
-     (if beside "" (hive-read-below prompt (frame-width) more))
+     (if beside
+         ;; The window may show another part.
+         (mapconcat (lambda (note) (concat (hive-text-line note (1- (frame-width))) "\n"))
+                    (last (hive-read-notes prompt)) "")
+       (hive-read-below prompt (frame-width) more))
      (if (and unread (not beside))
          (propertize
           (hive-words "Too long to show here.  Denying works at once; allowing opens it first.\n") 'face 'hive-warning)
@@ -372,7 +382,7 @@ Permissions are shown in full, and questions as far as they fit."
 (defconst hive-next--back '(?\d backspace ?\S-\s) "The keys that scroll it back.")
 
 (defun hive-next--handle (batch left)
-  "Let the human deal with BATCH; LEFT questions follow.
+  "Let the human deal with BATCH; LEFT is a function: how many questions follow.
 BATCH is a list of one question, or of several that are alike.  Return
 nil to leave, or a cons of what they did (answered, skip, snooze or
 cancel) and the questions to which they did it.  If some of BATCH are
@@ -386,20 +396,28 @@ settled elsewhere, say so, and return a cons of settled and these."
          (chosen nil) (done nil) (new t))
     (unwind-protect
         (while (not (or done (setq done (hive-next--settled shown))))
-          (let* ((text (hive-next--text shown chosen (+ left (- (length batch) (length shown)))))
+          (let ((now (mapcar #'hive-next--now shown)))
+            ;; A key may be on its way that was meant without the new note.
+            (unless (equal (hive-values :notes now) (hive-values :notes shown))
+              (setq new hive-next--parting)
+              (mapc #'hive-respond-claim now))
+            (setq shown now))
+          (let* ((others (funcall left))
+                 (text (hive-next--text shown chosen (+ others (- (length batch) (length shown)))))
                  (text (if (and (cdr batch) (null (cdr shown)))
                            (hive-next--add-key text (hive-words "* all %d" (length batch)))
                          text))
-                 (key (hive-keys-read text new hive-next--skip (hive-next--news shown)))
+                 (key (hive-keys-read text new hive-next--skip (hive-next--news shown)
+                                      (lambda () (/= others (funcall left)))))
                  (option (cdr (assq key choices)))
                  (label (plist-get option :label)))
-            (when (and key (not (eq key 'cut)) (get-text-property 0 'hive-whole text))
+            (when (and (not (memq key '(nil cut hive-stale))) (get-text-property 0 'hive-whole text))
               (mapc #'hive-display-whole shown))
             ;; Toggling an option changes nothing else on the screen.
-            (setq new (not (and option several)))
+            (setq new (not (or (eq key 'hive-stale) (and option several))))
             (condition-case nil
                 (cond
-                 ((null key))
+                 ((memq key '(nil hive-stale)))
                  ((eq key 'cut) (hive-next--show shown) (setq done 'leave))
                  ((plist-get option :template)
                   (setq done (hive-next--send-template shown (plist-get option :template) chosen)))
@@ -435,7 +453,7 @@ settled elsewhere, say so, and return a cons of settled and these."
               (quit (setq new t)))))
       ;; Also if an error ends this.
       (hive-next--remove-window prompt)
-      (mapc #'hive-respond-release (if (eq done 'answered) (cl-set-difference batch shown) batch)))
+      (mapc #'hive-respond-release batch))
     (cond ((consp done) done)
           ((not (eq done 'leave)) (cons done shown)))))
 
@@ -545,11 +563,12 @@ The echo area will take much of it."
 (defun hive-next--news (batch)
   "Return a function for what is shown below the text of BATCH.
 Its value is nil once that text is out of date: one of them is settled,
-or its agent goes on without it."
+its agent goes on without it, or has added a note."
   (let* ((state (lambda ()
                   (mapcar (lambda (prompt)
-                            (cons (hive-respond-settled-since prompt)
-                                  (hive-prompt-blocked-p (hive-next--now prompt))))
+                            (let ((now (hive-next--now prompt)))
+                              (list (hive-respond-settled-since prompt)
+                                    (hive-prompt-blocked-p now) (plist-get now :notes))))
                           batch)))
          (shown (funcall state)))
     (lambda () (and (equal shown (funcall state)) (hive-next--delayed)))))
@@ -589,9 +608,8 @@ Return nil, to go back, if these are blank."
       (hive-next--open batch)
     (hive-read-with-draft (hive-next--question batch)
       (lambda ()
-        (let ((words (hive-read-words
-                      (hive-words 'with-words (hive-text-line (string-join labels ", ") 40))
-                      hive-read-typed)))
+        (let ((words (hive-next--read batch
+                       (hive-words 'with-words (hive-text-line (string-join labels ", ") 40)))))
           (unless (string-blank-p words)
             (hive-next--send batch labels words))))
       nil labels)))
@@ -708,7 +726,9 @@ DESCRIPTION is that of its option, or nil."
 
 (defun hive-next--give (batch answer)
   "Put ANSWER to each question of BATCH into the outbox."
-  (if (cdr batch) (hive-batch-send batch answer) (hive-respond-send (car batch) answer)))
+  (if (cdr batch) (hive-batch-send batch answer) (hive-respond-send (car batch) answer))
+  ;; The message says that it comes late.
+  (when (cl-some #'hive-respond-settled-since batch) (sit-for hive-next--parting)))
 
 (defun hive-next--send (batch labels &optional words)
   "Answer BATCH with the options LABELS and WORDS, after confirmation if needed."
@@ -736,12 +756,18 @@ If that could permit what was not displayed, open BATCH instead."
   "Return the one question of BATCH, or one in place of all of it."
   (if (cdr batch) (hive-batch-question batch) (car batch)))
 
+(defun hive-next--read (batch line)
+  "Read words for an answer to BATCH with the prompt LINE; show BATCH meanwhile."
+  (hive-read-with-details (hive-next--question batch)
+    (lambda () (hive-read-words line hive-read-typed))
+    (hive-next--side-window (car batch))))
+
 (defun hive-next--own-words (batch)
   "Answer BATCH with text that the human types; blank text skips it."
   (let ((prompt (hive-next--question batch)))
     (hive-read-with-draft prompt
       (lambda ()
-        (let* ((text (hive-read-words (hive-read-prompt-line prompt) hive-read-typed))
+        (let* ((text (hive-next--read batch (hive-read-prompt-line prompt)))
                ;; Free text only ever refuses a permission of a client.
                (answer (if (hive-permission-p (car batch)) (list :decision text)
                          (hive-read-understood (car batch) text))))
@@ -794,7 +820,8 @@ quits, and does what it usually does."
     (unless waiting (hive-say 'none-pending (hive-respond-others)))
     (while waiting
       (let* ((batch (hive-next--batch waiting))
-             (done (hive-next--handle batch (- (length waiting) (length batch))))
+             (ids (append (hive-values :ask_id batch) passed))
+             (done (hive-next--handle batch (lambda () (length (hive-next--following ids)))))
              (back (and (eq (car done) 'undone) (cdr done))))
         (unless back (setq passed (append (hive-values :ask_id (cdr done)) passed)))
         (when (eq (car done) 'skip) (setq skipped (append (hive-values :ask_id (cdr done)) skipped)))
@@ -826,7 +853,7 @@ SKIPPED is a list of ids."
 
 (defun hive-next-one (prompt)
   "Let the human answer PROMPT, and only that, with the keys of `hive-next'."
-  (let ((done (hive-next--handle (list prompt) 0)))
+  (let ((done (hive-next--handle (list prompt) (lambda () 0))))
     (message "%s" (hive-next--delayed))
     done))
 

@@ -139,24 +139,26 @@ MORE is for how many more lines than usual there is room."
 
 (defvar-local hive-read--notes-shown nil "The notes that this buffer shows.")
 
-(defun hive-read-with-details (prompt read)
+(defun hive-read-with-details (prompt read &optional shown)
   "Call READ; if PROMPT is long, show it in a buffer in the meantime.
-The buffer also shows what the agent adds while the human types, and the
+With SHOWN, another window shows it already.  The buffer, or if there is
+none the minibuffer, shows what the agent adds while the human types.  The
 minibuffer says if the question is settled elsewhere."
   (let* ((question (plist-get prompt :question))
          (buffer nil) (minibuffer nil)
          (look (lambda ()
                  (hive-read--show-new-notes prompt buffer)
-                 (hive-read--tell-fate prompt minibuffer)))
+                 (hive-read--tell-fate prompt minibuffer (or shown buffer))))
          ;; A minibuffer that is opened within this one has another buffer.
          (setup (lambda ()
                   (unless (buffer-live-p minibuffer) (setq minibuffer (current-buffer)))
-                  (hive-read--tell-fate prompt minibuffer))))
+                  (hive-read--tell-fate prompt minibuffer (or shown buffer)))))
     (unwind-protect
         (progn
-          (when (or (plist-get prompt :context) (plist-get prompt :batch) (hive-read-notes prompt)
-                    (> (length question) 200) (string-search "\n" question)
-                    (hive-permission-p prompt))
+          (when (and (not shown)
+                     (or (plist-get prompt :context) (plist-get prompt :batch) (hive-read-notes prompt)
+                         (> (length question) 200) (string-search "\n" question)
+                         (hive-permission-p prompt)))
             (setq buffer (get-buffer-create hive-read--buffer))
             (hive-read--show prompt buffer)
             (display-buffer buffer '((display-buffer-below-selected
@@ -173,16 +175,22 @@ minibuffer says if the question is settled elsewhere."
       (hive-read--forget-fate minibuffer)
       (hive-text-close buffer))))
 
-(defun hive-read--tell-fate (prompt minibuffer)
-  "If PROMPT was settled by now, show how after the text in MINIBUFFER."
-  (let ((fate (hive-respond-settled-since prompt)))
-    (when (and fate (buffer-live-p minibuffer))
+(defun hive-read--tell-fate (prompt minibuffer &optional shown)
+  "If PROMPT was settled by now, show how after the text in MINIBUFFER.
+Otherwise show its newest note there if that is new, unless a window shows
+the notes: SHOWN."
+  (let* ((fate (hive-respond-settled-since prompt))
+         (notes (hive-read-notes (hive-model-prompt (plist-get prompt :ask_id))))
+         (text (cond ((null fate)
+                      (unless (or shown (length= notes (length (hive-read-notes prompt))))
+                        (format "  [%s]" (hive-text-line (car (last notes)) 240))))
+                     ((hive-respond-lost-p prompt)
+                      (hive-words "  [already %s; your answer would not be accepted]" fate))
+                     (t (hive-words "  [already %s; your answer would be stored as late]" fate)))))
+    (when (and text (buffer-live-p minibuffer))
       (hive-read--forget-fate minibuffer)
       (with-current-buffer minibuffer
-        (let ((overlay (make-overlay (point-max) (point-max) nil t t))
-              (text (if (hive-respond-lost-p prompt)
-                        (hive-words "  [already %s; your answer would not be accepted]" fate)
-                      (hive-words "  [already %s; your answer would be stored as late]" fate))))
+        (let ((overlay (make-overlay (point-max) (point-max) nil t t)))
           ;; The cursor stays before it.
           (overlay-put overlay 'after-string (propertize text 'face 'hive-warning 'cursor t))
           (overlay-put overlay 'hive-fate t))))))

@@ -377,11 +377,13 @@ function concernsAgent(prompt: Prompt): boolean {
 
 /**
  * Claims a prompt for `by`. The first claim wins: it does not change while `holder`, the live desk that holds it, is another
- * desk. A settled prompt is returned unchanged.
+ * desk. Who has claimed it already claims it again for notes that were added since. A settled prompt is returned unchanged.
  */
 export function claimPrompt(prompt: Prompt, by: string, holder: string | null, now: string): Prompt {
-  if (prompt.status !== 'pending' || prompt.claimed_by === by) return prompt;
-  if (prompt.claimed_by !== null && holder !== null) return prompt;
+  const { status, notes, claimed_by, claimed_at } = prompt;
+  if (status !== 'pending') return prompt;
+  if (claimed_by === by && notes.every(({ at }) => at < (claimed_at ?? now))) return prompt;
+  if (claimed_by !== null && claimed_by !== by && holder !== null) return prompt;
   return { ...prompt, claimed_by: by, claimed_at: now };
 }
 

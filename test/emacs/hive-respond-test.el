@@ -411,12 +411,15 @@ Return what was there, newest first."
       (should (equal (car kill-ring) "my careful answer"))
       (should (equal (plist-get (car (hive-test-answers)) :decision) "my careful answer")))))
 
-(ert-deftest hive-respond-the-minibuffer-says-at-once-that-a-question-is-settled ()
-  (dolist (case '(((:status "responded" :by "Bob" :decision "no")
+(ert-deftest hive-respond-the-minibuffer-says-at-once-that-a-question-is-settled-or-has-a-note ()
+  (dolist (case `(((:status "responded" :by "Bob" :decision "no")
                    "  [already answered by Bob; your answer would not be accepted]")
                   ((:status "expired") "  [already expired; your answer would be stored as late]")
                   ((:terminal_since "2026-01-01T00:00:00.000Z")
-                   "  [already left to its terminal; your answer would not be accepted]")))
+                   "  [already left to its terminal; your answer would not be accepted]")
+                  ((:notes [(:text "a\nis slow" :at "2026-01-01T12:00:00.000Z")])
+                   ,(format "  [The agent added at %s: a is slow]"
+                            (hive-text-local "2026-01-01T12:00:00.000Z" "%F %H:%M")))))
     (dolist (options (list nil hive-respond-test-options))
       (pcase-let ((`(,change ,text) case))
         (hive-test-with-desk nil

@@ -151,6 +151,16 @@ describe('a claim', () => {
     );
   });
 
+  test('is made again only for a note that was added since', () => {
+    const claimed = claimPrompt(everybodys, 'ada', null, at(1));
+    expect(claimPrompt(claimed, 'ada', 'desk-1', at(3))).toBe(claimed);
+    const noted = { ...claimed, notes: [{ text: 'Cheaper.', at: at(2) }] };
+    const again = claimPrompt(noted, 'ada', 'desk-1', at(3));
+    expect(again.claimed_at).toBe(at(3));
+    expect(claimPrompt(again, 'ada', 'desk-1', at(4))).toBe(again);
+    expect(claimPrompt(noted, 'bob', 'desk-1', at(3))).toBe(noted);
+  });
+
   test('never prevents an answer from settling the prompt', () => {
     fc.assert(
       fc.property(claimer, claimer, (by, answers) => {
