@@ -171,19 +171,27 @@ LINE is a function that makes it for a text of a given width, at least 20."
       (hive-words "%d answers are stored" count))))
 
 (defun hive-notify--utter (line announced)
-  "Show LINE now, which announces the questions ANNOUNCED."
+  "Show LINE now, which announces the questions ANNOUNCED.
+Another line is shown below an announcement that still holds."
+  (when (and (null announced) hive-notify--announced
+             (equal (current-message) hive-notify--said)
+             (hive-notify--fresh hive-notify--announced))
+    (setq line (concat (car (split-string hive-notify--said "\n")) "\n" line)
+          announced hive-notify--announced))
   (setq hive-notify--spoke (hive-now)
         hive-notify--said line
         hive-notify--announced announced)
   (message "%s" line))
 
 (defun hive-notify--retract ()
-  "Clear an announcement that is still shown when none of its questions waits."
+  "Clear an announcement that is still shown when none of its questions waits.
+A line below it stays."
   (when (and hive-notify--announced
              (equal (current-message) hive-notify--said)
              (not (hive-notify--fresh hive-notify--announced)))
-    (setq hive-notify--announced nil)
-    (message nil)))
+    (setq hive-notify--announced nil
+          hive-notify--said (cadr (split-string hive-notify--said "\n")))
+    (message (and hive-notify--said "%s") hive-notify--said)))
 
 ;;;; Announcing questions and problems
 

@@ -91,6 +91,24 @@
         (run-hooks 'hive-changed-hook)
         (should (equal shown "Your build is done"))))))
 
+(ert-deftest hive-notify-shows-a-line-below-an-announcement-that-holds ()
+  (hive-test-with-desk nil
+    (let ((shown nil) (now (hive-now)) (pending (list (hive-test-prompt :ask_id "a" :question "Which?"))))
+      (cl-letf (((symbol-function 'message)
+                 (lambda (format &rest args) (setq shown (and format (apply #'format-message format args)))))
+                ((symbol-function 'current-message) (lambda () shown))
+                ((symbol-function 'hive-now) (lambda () (cl-incf now hive-notify--breath)))
+                ((symbol-function 'hive-model-prompt) (lambda (id) (hive-find :ask_id id pending))))
+        (let ((hive-notify--arrived (copy-sequence pending))) (hive-notify--speak))
+        (dolist (line '("No popups" "Your build is done"))
+          (let ((hive-notify--lines (list line))) (hive-notify--speak))
+          (should (string-match-p (concat "\\`.*asks: Which\\?.*\n" line "\\'") shown)))
+        (pop pending)
+        (run-hooks 'hive-changed-hook)
+        (should (equal shown "Your build is done"))
+        (let ((hive-notify--lines '("The tests are done"))) (hive-notify--speak))
+        (should (equal shown "The tests are done"))))))
+
 (ert-deftest hive-notify-waits-while-the-human-is-busy ()
   (hive-test-with-desk nil
     (let ((said nil) (hive-notify--spoke 0))
