@@ -594,17 +594,21 @@ without an option becomes that draft, unless there is one."
 (defun hive-read-noted (read)
   "Call READ, and note what is typed in the minibuffer that it opens.
 Until the minibuffer is left, it is saved like a draft in a buffer."
-  (let ((keep hive-read--keep))
-    (minibuffer-with-setup-hook
-        (lambda ()
-          (setq word-wrap t)
-          (hive-draft-watch (lambda () (funcall keep (minibuffer-contents-no-properties))))
-          (add-hook 'minibuffer-exit-hook
-                    (lambda ()
-                      (setq hive-read-typed (minibuffer-contents-no-properties))
-                      (hive-draft-watch nil))
-                    nil t))
-      (funcall read))))
+  (let* ((keep hive-read--keep) (minibuffer nil) (typed nil)
+         ;; A command in another window may quit it: the hook runs in that buffer.
+         (note (lambda ()
+                 (when (buffer-live-p minibuffer)
+                   (with-current-buffer minibuffer (setq typed (minibuffer-contents-no-properties)))))))
+    (add-hook 'minibuffer-exit-hook note)
+    (unwind-protect
+        (minibuffer-with-setup-hook
+            (lambda ()
+              (setq word-wrap t minibuffer (current-buffer))
+              (hive-draft-watch (lambda () (funcall keep (minibuffer-contents-no-properties)))))
+          (funcall read))
+      (remove-hook 'minibuffer-exit-hook note)
+      (when (buffer-live-p minibuffer) (with-current-buffer minibuffer (hive-draft-watch nil)))
+      (when typed (setq hive-read-typed typed)))))
 
 (defun hive-read-words (line typed)
   "Read text with the prompt LINE and the initial input TYPED, and note it."

@@ -242,6 +242,14 @@ Return what was there, newest first."
       (should (equal "in May or June, or July" (plist-get stored :comment))))
     (hive-test-wait 5 (null (directory-files hive-drafts-directory nil "txt\\'")))))
 
+(ert-deftest hive-respond-what-a-command-in-another-window-quits-is-there-again ()
+  (hive-test-with-question '(:question "How?")
+    (with-temp-buffer
+      (let ((id (plist-get (car (hive-prompts)) :ask_id)) (other (current-buffer)))
+        (hive-respond-test-typing `(("How?" . ,(lambda () (insert "with care") (set-buffer other))))
+          (hive-respond))
+        (should (equal "with care" (hive-compose-draft id)))))))
+
 (ert-deftest hive-respond-what-may-permit-something-is-no-draft ()
   (hive-test-connected
     (hive-test-call 'fake/ask '(:question "Run it?" :kind "permission" :dialog t :allow_free_text t
