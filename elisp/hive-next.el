@@ -343,7 +343,8 @@ lines.  MORE is as for `hive-read-below'."
      choices
      (hive-next--help prompt (cond ((and beside unread) (hive-words "SPC, DEL scroll (to its end before you allow it)"))
                                    (beside (hive-words "SPC, DEL scroll"))
-                                   ((length> (plist-get prompt :question) (length question))
+                                   ((or (length> (plist-get prompt :question) (length question))
+                                        (string-search (hive-mark "…") choices))
                                     (hive-words "SPC show all of it")))
                       beside))))
 

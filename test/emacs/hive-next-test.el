@@ -403,6 +403,14 @@ Within BODY, `shown' are the texts that were shown, in order, and
     (should (string-match-p "  a\n  … and more; SPC [^\n]*\n 1  yes: at once" (funcall text 20 "a" :context_truncated t)))
     (should (string-match-p "Now\\?\n 1  yes: at once" (funcall text 20 nil)))))
 
+(ert-deftest hive-next-says-how-to-see-all-of-a-long-option ()
+  (let ((said (lambda (label)
+                (let ((prompt (hive-test-prompt :options `[(:label ,label)])))
+                  (string-search "SPC show all of it"
+                                 (hive-next--short-text prompt 0 (hive-next--choices-line prompt nil)))))))
+    (should (funcall said (make-string 70 ?x)))
+    (should-not (funcall said "yes"))))
+
 (ert-deftest hive-next-a-long-question-is-broken-between-words ()
   (let ((question (concat (make-string 70 ?x) " and then the next of the words")))
     (cl-letf (((symbol-function 'hive-display-room) (lambda () '(80 . 20))))
