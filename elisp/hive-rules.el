@@ -163,8 +163,9 @@
   (cl-loop for key in '(:decision :tool :input :project :source :machine :note :expires :name)
            when (plist-get rule key) append (list key (plist-get rule key))))
 
-(defun hive-rule--try ()
-  "Ask the sidecar what the rule of this buffer would have answered."
+(defun hive-rule--try (&optional before)
+  "Ask the sidecar what the rule of this buffer would have answered.
+If it refuses the rule, show the rule BEFORE again, unless that is nil."
   (setq hive-rule--trial nil)
   (hive-rule--print)
   (hive-rpc-fetch
@@ -173,12 +174,17 @@
    :then (lambda (result)
            (setq hive-rule--trial (plist-get result :trial))
            (hive-rule--print))
-   :failure 'from-sidecar))
+   :failure 'from-sidecar
+   :problem (lambda (&rest _)
+              (when before
+                (setq hive-rule--rule before)
+                (hive-rule--try)))))
 
 (defun hive-rule--change (field value)
   "Set FIELD of the rule of this buffer to VALUE, and try it again."
-  (setq hive-rule--rule (plist-put (copy-sequence hive-rule--rule) field value))
-  (hive-rule--try))
+  (let ((before hive-rule--rule))
+    (setq hive-rule--rule (plist-put (copy-sequence before) field value))
+    (hive-rule--try before)))
 
 (defun hive-rule--demand ()
   "Signal an error unless the rule of this buffer can be changed."

@@ -56,6 +56,12 @@ test('A shows the rule with what it would have answered; RET writes it and also 
   await emacs.enter('npm test*');
   await emacs.until(/1 that you allowed, 1 that you denied[\s\S]*You decided differently\n.*npm test evil/);
   expect(written()).not.toContain('npm test');
+  // A day that is none changes nothing.
+  await emacs.keys('x');
+  await emacs.press(/Ends on/, 'C-a', 'C-k');
+  await emacs.enter('tomorrow');
+  await emacs.said(/A rule ends on a day such as/);
+  await emacs.until(/ends +\d{4}-[\s\S]*1 that you allowed, 1 that you denied/);
   await emacs.keys('Enter');
   await emacs.press(
     /Allow this, and let the rule "Bash npm test\*" answer in your place from now on\?\\?\s*\(y or n\)/,
