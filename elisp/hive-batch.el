@@ -74,7 +74,9 @@ of each, as `hive-read-below' returns them."
   (cl-loop for line in (or lines '(""))
            for lead = name then ""
            collect (concat "  " (propertize lead 'face 'bold)
-                           (make-string (- width (string-width lead)) ?\s) line)))
+                           (make-string (- width (string-width lead)) ?\s)
+                           ;; A note is not indented.
+                           (if (string-match-p "\\`[^ ]" line) "  " "") line)))
 
 (defun hive-batch--agents (batch)
   "Return lines with the names of the agents of BATCH, each once, and none broken."

@@ -89,6 +89,13 @@ Within BODY, `shown' are the texts that were shown, in order, and
                  (mapcar #'substring-no-properties
                          (hive-batch-lines (apply #'hive-batch-test-prompts (hive-batch-test-three)))))))
 
+(ert-deftest hive-batch-shows-a-note-apart-from-the-name-of-its-agent ()
+  (let ((batch (hive-batch-test-prompts '(:agent "a" :context "same")
+                                        '(:agent "bea" :context "same"
+                                          :notes [(:text "b is slow" :at "2026-01-01T12:00:00.000Z")]))))
+    (should (string-match-p "\\`  bea  The agent added at .*: b is slow\\'"
+                            (nth 1 (hive-batch-lines batch))))))
+
 (ert-deftest hive-batch-names-the-agents-if-nothing-differs ()
   (should (equal '("  a, b") (mapcar #'substring-no-properties
                                      (hive-batch-lines (hive-batch-test-prompts '(:agent "a") '(:agent "b")))))))
