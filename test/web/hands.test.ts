@@ -272,6 +272,32 @@ test('a message names its project where the room has several, and a mention alwa
   expect(await headings(4)).toEqual(['Fix the date · demo', 'Human · demo', 'Fix the search · shop', 'shop']);
 });
 
+test('the history names the project of each entry, unless its author is called after it, and a background session', async () => {
+  const { hive } = inbox;
+  const of = (session_id: string, project: string, more: Parameters<typeof join>[2] = {}) =>
+    join(hive, session_id, { project, project_dir: `/${project}/.git`, ...more });
+  await hive.prompts.ask(
+    { question: 'Which date?' },
+    await of('abc12-session', 'demo', { client_title: 'Fix the date' }),
+  );
+  await hive.messages.post({ body: 'I did.', author: humanAuthor('emacs', DEMO), by: 'ada' });
+  await post(hive, await of('def34-session', 'shop', { source: 'bg', client_title: 'Check' }), 'Found it.');
+  await post(hive, await of('xyz56-session', 'shop'), 'So did I.');
+  const page = await openPage();
+  await pair(page, inbox);
+  await page.getByRole('link', { name: 'History' }).tap();
+  await page.getByRole('button', { name: 'Search' }).tap();
+  const rows = page.locator('main .rows .meta');
+  await eventually(async () => (await rows.count()) === 4);
+  const headings = (await rows.allTextContents()).map((text) => text.replace(/ · \d+ s$/, ''));
+  expect(headings).toEqual([
+    'shop · message',
+    '[bg] Check · shop · message',
+    'ada · demo · message',
+    'Fix the date · demo · pending',
+  ]);
+});
+
 test('a message that reaches somebody else than its human thought says so, until they have read it', async () => {
   const { hive } = inbox;
   const peer = await join(hive, 'peer-session');

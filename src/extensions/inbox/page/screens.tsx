@@ -6,7 +6,7 @@ import type { HistoryEntry } from '../../../domain/history.ts';
 import { authorName, type Message } from '../../../domain/messages.ts';
 import type { Outreach } from '../../../domain/outreach.ts';
 import type { Session } from '../../../domain/sessions.ts';
-import { calledBy, headedBy, unsaidProject } from '../../../domain/sources.ts';
+import { headedBy, unsaidProject } from '../../../domain/sources.ts';
 import { useDraft } from './drafts.ts';
 import { randomId } from './keys.ts';
 import {
@@ -517,6 +517,7 @@ export function HistoryScreen(): VNode {
 
 function Entry({ entry }: { entry: HistoryEntry }): VNode {
   const { kind, id, at, text, status, decision, by } = entry;
+  const agent_title = (kind === 'message' ? by : null) ?? entry.agent_title;
   const said = <Plain class="row-title" text={text} />;
   return (
     <>
@@ -527,7 +528,8 @@ function Entry({ entry }: { entry: HistoryEntry }): VNode {
         </span>
       )}
       <span class="meta">
-        <Plain text={calledBy(entry)} /> · {status ?? WORDS.message} · {ago(at)}
+        <Plain text={headedBy({ ...entry, agent_title, project: entry.project ?? '' })} /> ·{' '}
+        {status ?? WORDS.message} · {ago(at)}
       </span>
     </>
   );
