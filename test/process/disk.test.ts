@@ -7,7 +7,7 @@
 import { chmodSync, chownSync, mkdirSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { HIVE } from '../support/children.ts';
+import { childEnvironment, HIVE, spawnChild } from '../support/children.ts';
 import { openTestHive } from '../support/hive.ts';
 import { connectMcp, type McpCaller } from '../support/mcp-client.ts';
 import { fillDisk, smallDisk } from '../support/small-disk.ts';
@@ -51,6 +51,18 @@ test('a full disk is an error the asker sees; nothing asked before is lost; once
   const { pending_total } = await agent.call('hivemind_status');
   const stored = said.filter((text) => text === 'it worked').length;
   expect(pending_total).toBe(stored + 2);
+});
+
+test('a command that begins on a full disk says so', { tags: ['mounts'] }, async () => {
+  const folder = tempFolder();
+  const disk = smallDisk(folder, '3m');
+  const script = '"$@" ask One; cat /dev/zero > "$DISK/filler"; exec "$@" list';
+  const { program, args } = disk.command('sh', ['-c', script, 'sh', process.execPath, HIVE]);
+  const child = spawnChild(program, args, childEnvironment(disk.path('hive.db'), disk.env));
+  expect(await child.exited).toMatchObject({ code: 1 });
+  expect(child.stderr()).toMatch(
+    /hive: The disk of the store .* is full\. Nothing was written; free some space/,
+  );
 });
 
 test('a read-only store is an error the asker sees; once it is writable, everything works again', {

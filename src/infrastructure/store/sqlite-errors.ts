@@ -14,10 +14,14 @@ export const SQLITE = {
   notadb: 26,
 } as const;
 
+/** An extended code, one of ioerr: the index of the log cannot grow, because the disk is full. */
+const SHM_SIZE = 4874;
+
 /** The primary result code of a node:sqlite error; undefined for any other error. */
 export function resultCode(error: unknown): number | undefined {
   const errcode = (error as { errcode?: unknown } | null)?.errcode;
-  return typeof errcode === 'number' ? errcode & 255 : undefined;
+  if (typeof errcode !== 'number') return undefined;
+  return errcode === SHM_SIZE ? SQLITE.full : errcode & 255;
 }
 
 /** Whether another process holds the lock now. */
