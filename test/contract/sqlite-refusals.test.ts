@@ -122,6 +122,17 @@ describe('is refused, and nothing is changed:', () => {
     expect([namesIn(folder), statSync(folder).mode & 0o777]).toEqual([[], mode]);
   });
 
+  test('a folder that everybody uses, such as /tmp, which stays as others need it', async () => {
+    const folder = tempFolder();
+    chmodSync(folder, 0o1777);
+    const { code, message } = await refusal(join(folder, 'hive.db'));
+    expect(code).toBe('store_unsafe');
+    expect(message).toMatch(
+      /can be written by other users\. .*set HIVE_STORE to a file in your own folder\.$/,
+    );
+    expect(message).not.toContain('chmod');
+  });
+
   test('a link to a file in a folder where others can write', async () => {
     const open = tempFolder();
     await (await openTestHive(join(open, 'hive.db'))).close();

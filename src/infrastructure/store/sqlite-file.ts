@@ -104,9 +104,12 @@ function refuseOpenFolder(folder: string): void {
   if (me === undefined) return;
   const { mode, uid } = statSync(folder);
   if ((mode & 0o022) !== 0) {
+    // Others need a folder like /tmp as it is.
+    const remedy =
+      (mode & 0o1000) !== 0 ? 'set HIVE_STORE to a file in your own folder.' : `run: chmod go-w '${folder}'`;
     throw new HiveError(
       'store_unsafe',
-      `The folder ${folder} can be written by other users. Nothing was changed; run: chmod go-w '${folder}'`,
+      `The folder ${folder} can be written by other users. Nothing was changed; ${remedy}`,
     );
   }
   // The owner can change the mode at any time, and root can write everything.
