@@ -5,17 +5,20 @@
 import { type Command, Option } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import { invalidInput } from '../domain/errors.ts';
-import {
-  type AskRequest,
-  PROMPT_LIMITS,
-  type Prompt,
-  type PromptKind,
-  type Urgency,
-} from '../domain/prompts.ts';
+import type { AskRequest, Prompt, PromptKind, Urgency } from '../domain/prompts.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
 import { carrierOf, findCaller, registerCaller } from './actor.ts';
 import { EXIT, type ExitCode, exitCodeOfPrompts } from './exit-codes.ts';
-import { currentAnswer, hasState, parseDuration, print, printJson, promptJson, remark } from './output.ts';
+import {
+  currentAnswer,
+  hasState,
+  parseDuration,
+  parsePeriod,
+  print,
+  printJson,
+  promptJson,
+  remark,
+} from './output.ts';
 import { perform, readInput } from './program.ts';
 
 interface AskOptions {
@@ -94,10 +97,10 @@ async function ask(hive: Hive, question: string, options: AskOptions): Promise<E
       options.contextFile === undefined ? undefined : readInput(options.contextFile, 'Nothing was asked.'),
     kind: options.kind,
     urgency: options.urgency,
-    timeout_ms: periodOf('--timeout', options.timeout),
+    timeout_ms: parsePeriod('--timeout', options.timeout, 'asked'),
     idempotency_key: options.key,
     to: options.to,
-    escalate_after_ms: periodOf('--escalate-after', options.escalateAfter),
+    escalate_after_ms: parsePeriod('--escalate-after', options.escalateAfter, 'asked'),
   };
   const wait_ms = typeof options.wait === 'string' ? parseDuration(options.wait) : Number.POSITIVE_INFINITY;
   const caller = await findCaller(hive);
@@ -122,15 +125,6 @@ async function ask(hive: Hive, question: string, options: AskOptions): Promise<E
       `${to === null ? 'No desk is online' : `No desk of "${to}" is online`}; the question is stored and stays pending.`,
     );
   return EXIT.done;
-}
-
-/** In ms. @throws HiveError `invalid_input` in the words of the command line, which has durations. */
-function periodOf(option: string, given: string | undefined): number | undefined {
-  if (given === undefined) return undefined;
-  const ms = parseDuration(given);
-  if (ms < PROMPT_LIMITS.minTimeoutMs || ms > PROMPT_LIMITS.maxTimeoutMs)
-    throw invalidInput(`${option} is ${given}: give 1s to 30d. Nothing was asked.`);
-  return ms;
 }
 
 /** Adds to a question that the caller has asked before. */

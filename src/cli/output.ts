@@ -1,9 +1,10 @@
 /** Output of commands: results go to stdout, remarks to stderr; JSON on request. */
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { isHidden, revealed } from '../domain/display.ts';
-import { HiveError } from '../domain/errors.ts';
+import { HiveError, invalidInput } from '../domain/errors.ts';
+import { parseDuration } from '../domain/limits.ts';
 import { permissionLines } from '../domain/permissions.ts';
-import { againstNotes, type Prompt, type PromptAnswer } from '../domain/prompts.ts';
+import { againstNotes, PROMPT_LIMITS, type Prompt, type PromptAnswer } from '../domain/prompts.ts';
 import { calledBy, sourcePrefix } from '../domain/sources.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { fitted, inLines, SOMEBODY, UNATTESTED, width } from './sentences.ts';
@@ -140,6 +141,15 @@ function escapeUnits(character: string): string {
 /** Durations as people type and read them. */
 export { parseDuration } from '../domain/limits.ts';
 export { moment } from '../domain/times.ts';
+
+/** In ms. @throws HiveError `invalid_input` in the words of the command line, which has durations. */
+export function parsePeriod(option: string, given: string | undefined, done: string): number | undefined {
+  if (given === undefined) return undefined;
+  const ms = parseDuration(given);
+  if (ms < PROMPT_LIMITS.minTimeoutMs || ms > PROMPT_LIMITS.maxTimeoutMs)
+    throw invalidInput(`${option} is ${given}: give 1s to 30d. Nothing was ${done}.`);
+  return ms;
+}
 
 /** A duration as `parseDuration` reads it: `90 s`, `10 min`, `2 h`, `7 d`. */
 export function duration(ms: number): string {

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import { humanCommands } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
-import { duration, type Format, parseDuration, print, printJson, printRows, remark } from './output.ts';
+import { duration, type Format, parsePeriod, print, printJson, printRows, remark } from './output.ts';
 import { perform } from './program.ts';
 
 export function defineTeam(command: Command): void {
@@ -41,7 +41,7 @@ async function set(
   members: string[],
   { escalateAfter, json }: Format & { escalateAfter?: string },
 ): Promise<ExitCode> {
-  const escalate_after_ms = escalateAfter === undefined ? null : parseDuration(escalateAfter);
+  const escalate_after_ms = parsePeriod('--escalate-after', escalateAfter, 'changed') ?? null;
   const team = await hive.humans.setTeam({ name, members, escalate_after_ms });
   if (json === true) printJson({ team });
   else {

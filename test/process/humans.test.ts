@@ -127,6 +127,10 @@ test('the command line: teams, questions to them, who is here', async () => {
   expect((await person.hive('team', 'list')).out).toMatch(
     /Ops +Ada, Bob +escalates to everybody after 10 min/,
   );
+  expect(await person.hive('team', 'set', 'Ops', 'Ada', '--escalate-after', '31d')).toMatchObject({
+    code: 2,
+    err: 'hive: --escalate-after is 31d: give 1s to 30d. Nothing was changed.\n',
+  });
   const asked = (await person.hive('ask', 'Deploy?', '--to', 'ops', '--json')).json();
   expect(asked).toMatchObject({ to: 'Ops', desks_online: 1 });
   expect(Date.parse(asked.escalates_at) - Date.parse(asked.created_at)).toBe(600_000);
