@@ -313,8 +313,11 @@ function showToConfirm(terminal: number, prompt: Prompt): void {
     `${line(calledBy(prompt))} (${line(project)}) asks${kind === 'permission' ? ' for permission' : ''}:\n`,
   );
   if (orphaned) writeSync(terminal, 'Its session has ended.\n');
-  if (prompt.status !== 'pending')
-    writeSync(terminal, `It ${hasState(prompt)}. Your answer is kept as a late one.\n`);
+  if (prompt.status !== 'pending') {
+    // Of the settled ones, only --amend shows an answered one.
+    const effect = prompt.status === 'responded' ? 'corrects that one' : 'is kept as a late one';
+    writeSync(terminal, `It ${hasState(prompt)}. Your answer ${effect}.\n`);
+  }
   const { columns, rows } = process.stdout;
   for (const [n, screen] of screensOf(linesToConfirm(prompt), { columns, rows }).entries()) {
     if (n > 0) {

@@ -82,7 +82,7 @@ async function answering(
   // A script's answer is kept next to the one that counts; a person at a terminal would first be asked to confirm it.
   const wouldAsk = isMissing || isAtTerminal() || prompt.kind === 'permission';
   if (prompt.status === 'responded' && !isAmendment && wouldAsk) return { prompt, command: null };
-  const decision = isMissing ? readAnswer(prompt) : word;
+  const decision = labelNamed(prompt, isMissing ? readAnswer(prompt) : word);
   if (decision === '') throw invalidInput(giveAnswer(ask_id));
   const selected = severalOf(prompt, decision);
   // A permission is displayed in full, and a yes is typed.
@@ -96,6 +96,14 @@ async function answering(
     if (seat.text !== null) remark(seat.text);
   }
   return { prompt, command: { ask_id, decision, selected, comment, actor, displayed_digest } };
+}
+
+/** The label of the only option that a decision names in another case, else the decision itself. */
+function labelNamed({ options }: Prompt, decision: string): string {
+  const named = decision.trim();
+  const labels = options.map(({ label }) => label);
+  const alike = labels.filter((label) => label.toLowerCase() === named.toLowerCase());
+  return labels.includes(named) || alike.length !== 1 ? decision : (alike[0] ?? decision);
 }
 
 /** The options in a decision that names several of them, as in `ham, cheese`; a list without a label is free text. */

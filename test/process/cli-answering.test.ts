@@ -187,6 +187,34 @@ describe('answering', () => {
     }
   });
 
+  it('takes a label in another case, if only one is meant', async () => {
+    const person = shell(tempStore());
+    const permission = (await person.hive('ask', 'May I?', '--kind', 'permission')).out.trim();
+    const denied = await person.terminal(['respond', permission, 'deny'], 'Answer "Deny"? Type yes', 'yes');
+    expect(denied).toMatchObject({ code: 0, out: expect.stringContaining(': Deny') });
+    for (const [label, answer, decision] of [
+      ['Yes', 'yes', 'Yes'],
+      ['YES', 'yes', 'yes'],
+    ] as const) {
+      const ask = ['ask', 'Q', '--option', 'Yes', '--option', label === 'Yes' ? 'No' : label];
+      const ask_id = (await person.hive(...ask)).out.trim();
+      await person.hive('respond', ask_id, answer);
+      expect((await person.hive('poll', ask_id, '--json')).json()).toMatchObject({ decision });
+    }
+  });
+
+  it('says before a yes that an answer corrects another one', async () => {
+    const person = shell(tempStore());
+    const ask_id = (await person.hive('ask', 'Q')).out.trim();
+    await person.hive('respond', ask_id, 'a');
+    const amended = await person.terminal(['respond', ask_id, 'b', '--amend'], 'Type yes', 'yes');
+    expect(amended).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('Your answer corrects that one.'),
+    });
+    expect(amended.out).not.toContain('late');
+  });
+
   it('refuses before it asks for a yes', async () => {
     const person = shell(tempStore());
     const ask_id = (await person.hive('ask', 'Q', '--option', 'a', '--no-free-text')).out.trim();
