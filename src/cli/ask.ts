@@ -5,7 +5,14 @@
 import { type Command, Option } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import { invalidInput } from '../domain/errors.ts';
-import type { AskRequest, Prompt, PromptKind, Urgency } from '../domain/prompts.ts';
+import {
+  type AskRequest,
+  PROMPT_KINDS,
+  type Prompt,
+  type PromptKind,
+  URGENCIES,
+  type Urgency,
+} from '../domain/prompts.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
 import { carrierOf, findCaller, registerCaller } from './actor.ts';
 import { EXIT, type ExitCode, exitCodeOfPrompts } from './exit-codes.ts';
@@ -46,8 +53,8 @@ export function defineAsk(command: Command): void {
     .option('--no-free-text', 'only the options may be chosen')
     .option('--header <text>', 'the topic in a few words')
     .option('--context-file <file>', 'Markdown that helps the human decide; - reads stdin')
-    .addOption(new Option('--kind <kind>', 'the kind of question').choices(['question', 'permission']))
-    .addOption(new Option('--urgency <urgency>', 'how urgent').choices(['low', 'normal', 'critical']))
+    .addOption(new Option('--kind <kind>', 'the kind of question').choices(PROMPT_KINDS))
+    .addOption(new Option('--urgency <urgency>', 'how urgent').choices(URGENCIES))
     .option('--timeout <duration>', 'let the question expire after this time (1s to 30d); default: never')
     .option('--to <name>', 'the human or team to ask; default: everybody')
     .option('--escalate-after <duration>', 'ask everybody if there is no answer after this time')

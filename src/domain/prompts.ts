@@ -23,9 +23,11 @@ import { DAY_MS, timeAfter } from './times.ts';
 /** A prompt leaves `pending` once. `expired` and `cancelled` carry no decision. */
 export type PromptStatus = 'pending' | 'responded' | 'expired' | 'cancelled';
 /** `permission`: may I do this? Only a human, or a rule that the human wrote, answers it. */
-export type PromptKind = 'question' | 'permission';
+export const PROMPT_KINDS = ['question', 'permission'] as const;
+export type PromptKind = (typeof PROMPT_KINDS)[number];
 /** `low`: no popup. `critical`: breaks through do-not-disturb. */
-export type Urgency = 'low' | 'normal' | 'critical';
+export const URGENCIES = ['low', 'normal', 'critical'] as const;
+export type Urgency = (typeof URGENCIES)[number];
 /** Why a prompt was cancelled. `withdrawn`: its asker cancelled it. The last three are the ways a turn ends. */
 export type CancelReason =
   | 'withdrawn'
@@ -710,22 +712,32 @@ export function checkRequest(request: AskRequest): CheckedRequest {
   }
   const { timeout_ms, to, escalate_after_ms } = request;
   return {
-    kind: request.kind ?? 'question',
+    kind: oneOf('kind', request.kind ?? 'question', PROMPT_KINDS),
     header: boundedOptional('header', request.header, PROMPT_LIMITS.header),
     question,
     context,
     options,
     multi_select,
     allow_free_text,
-    urgency: request.urgency ?? 'normal',
+    urgency: oneOf('urgency', request.urgency ?? 'normal', URGENCIES),
     label: boundedOptional('label', request.label, PROMPT_LIMITS.key),
     group_id: boundedOptional('group_id', request.group_id, PROMPT_LIMITS.key),
-    when_turn_aborted: request.when_turn_aborted ?? 'cancelled_if_interrupted',
+    when_turn_aborted: oneOf(
+      'when_turn_aborted',
+      request.when_turn_aborted ?? 'cancelled_if_interrupted',
+      WHEN_TURN_ABORTED,
+    ),
     idempotency_key: boundedOptional('idempotency_key', request.idempotency_key, PROMPT_LIMITS.key),
     timeout_ms,
     to,
     escalate_after_ms,
   };
+}
+
+/** No compiler checks a program in JavaScript. */
+function oneOf<T extends string>(field: string, given: T, values: readonly T[]): T {
+  if (values.includes(given)) return given;
+  throw invalidInput(`${field} is "${given}": it must be one of ${values.join(', ')}.`, { field });
 }
 
 /** Whether a question of a client can become a prompt. If not, only the client asks it. */

@@ -4,7 +4,9 @@ import { LONGEST_WAIT_MS } from '../domain/limits.ts';
 import {
   BLOCKING_DEFAULT_MS,
   LONGEST_BLOCKING_MS,
+  PROMPT_KINDS,
   PROMPT_LIMITS,
+  URGENCIES,
   WHEN_TURN_ABORTED,
 } from '../domain/prompts.ts';
 import { characters } from './characters.ts';
@@ -38,14 +40,8 @@ export const askShape = {
   multi_select: z.boolean().optional(),
   allow_free_text: z.boolean().optional().describe('Default true.'),
   header: characters(limits.header).optional().describe('The topic in a few words.'),
-  kind: z
-    .enum(['question', 'permission'])
-    .optional()
-    .describe('permission: may I do this? Only a human answers it.'),
-  urgency: z
-    .enum(['low', 'normal', 'critical'])
-    .optional()
-    .describe('low: no popup. critical: breaks do-not-disturb.'),
+  kind: z.enum(PROMPT_KINDS).optional().describe('permission: may I do this? Only a human answers it.'),
+  urgency: z.enum(URGENCIES).optional().describe('low: no popup. critical: breaks do-not-disturb.'),
   timeout_ms: time.optional().describe('Expire after this, without a decision. Default: never.'),
   idempotency_key: characters(limits.key)
     .min(1)

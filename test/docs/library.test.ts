@@ -125,6 +125,10 @@ test('what docs/library.md says of errors is what happens', async () => {
       ['openHive', 'invalid_input', () => openHive({ agent: 'human', store, env: {} })],
       ['ask', 'invalid_input', () => ask({ timeout_ms: 999 })],
       ['ask', 'invalid_input', () => ask({ question: 'x'.repeat(8_001) })],
+      // A program in JavaScript is not checked by a compiler.
+      ['ask', 'invalid_input', () => ask({ urgency: 'high' as 'critical' })],
+      ['ask', 'invalid_input', () => ask({ kind: 'choice' as 'question' })],
+      ['ask', 'invalid_input', () => ask({ when_turn_aborted: 'never' as 'stays' })],
       ['ask', 'human_not_found', () => ask({ to: 'Nobody' })],
       ['ask', 'idempotency_conflict', () => ask({ idempotency_key: 'once', question: 'Another?' })],
       ['onResponse', 'prompt_not_found', () => prompts.onResponse('ask-none', () => undefined)],
