@@ -6,7 +6,7 @@ import { type Command, Option } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import type { Actor } from '../domain/actors.ts';
 import { HUMAN_ADDRESSEE } from '../domain/actors.ts';
-import { invalidInput } from '../domain/errors.ts';
+import { HiveError, invalidInput } from '../domain/errors.ts';
 import type { MentionInFull, MentionStatus } from '../domain/mentions.ts';
 import { authorName } from '../domain/messages.ts';
 import { HUMAN_HANDLE, UNVERIFIED_HANDLE } from '../domain/sessions.ts';
@@ -114,6 +114,8 @@ async function addresseeOf(hive: Hive, caller: Caller, options: MentionsOptions)
   const { session, asAgent } = options;
   const isAgent = caller.agent_because !== null;
   const human = session === undefined ? !isAgent : [HUMAN_HANDLE, HUMAN_ADDRESSEE].includes(session);
+  if (human && isAgent)
+    throw new HiveError('not_allowed', "Only the human may read or process the human's mentions.");
   const named = human
     ? undefined
     : session === undefined

@@ -156,9 +156,9 @@ describe('mentions', () => {
     const foreign = ['mentions', 'process', '--all', '--session', 'bobby'];
     expect(await alice.hive(...foreign)).toMatchObject({ code: 7, out: '' });
     expect(await alice.hive('mentions', '--session', 'bobby')).toMatchObject({ code: 7, out: '' });
-    expect(
-      await alice.hive('mentions', 'process', '--all', '--session', 'Human', '--as-agent'),
-    ).toMatchObject({ code: 7 });
+    const err = "hive: Only the human may read or process the human's mentions.\n";
+    for (const words of [[], ['--as-agent'], ['--as-agent', 'process', '--all']])
+      expect(await alice.hive('mentions', '--session', 'Human', ...words)).toMatchObject({ code: 7, err });
     expect(await alice.hive(...foreign, '--as-agent')).toMatchObject({ code: 0 });
     const { mentions } = (await bob.hive('mentions', '--status', 'processed', '--json')).json();
     expect(mentions).toMatchObject([{ processed_by: 'alice', processed_via: 'cli' }]);
