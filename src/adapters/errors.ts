@@ -35,10 +35,9 @@ export function toWireError(error: unknown): WireError {
     return { code, message: `${error.code}: ${error.message}`, data: { code: error.code, ...error.details } };
   }
   if (error instanceof z.ZodError) {
-    const said = sentence(z.prettifyError(error).replace(/\s*\n\s*/g, ' '));
     return {
       code: RPC_CODES.invalidParams,
-      message: `invalid_input: ${said}`,
+      message: `invalid_input: ${sentence(error.issues.map(inWords).join(' '))}`,
       data: { code: 'invalid_input' },
     };
   }
@@ -47,4 +46,9 @@ export function toWireError(error: unknown): WireError {
     message: 'internal: Hive failed on this request; its log says why. Nothing was acknowledged.',
     data: { code: 'internal' },
   };
+}
+
+/** Our own sentences need no path; those of zod do not name the parameter. */
+function inWords({ message, path }: z.core.$ZodIssue): string {
+  return path.length === 0 || message.endsWith('.') ? message : `${path.join('.')}: ${message}.`;
 }

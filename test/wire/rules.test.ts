@@ -145,6 +145,16 @@ describe('nothing is written', () => {
     expect(readFileSync(desk.file, 'utf8')).not.toContain('npm test');
   });
 
+  test('for a day that is none, and the refusal is only a sentence', async () => {
+    const desk = await openDesk();
+    const before = readFileSync(desk.file, 'utf8');
+    const rule = { ...NPM_TEST, expires: 'soon' };
+    await expect(desk.sidecar.request('rule/add', { rule })).rejects.toThrow(
+      /^invalid_input: A rule ends on a day such as 2027-03-31\.$/,
+    );
+    expect(readFileSync(desk.file, 'utf8')).toBe(before);
+  });
+
   test('that could never allow what it is meant for', async () => {
     const desk = await openDesk();
     const rule = { decision: 'allow', tool: 'Bash', input: 'sudo *' };
