@@ -48,7 +48,9 @@ export function toWireError(error: unknown): WireError {
   };
 }
 
-/** Our own sentences need no path; those of zod do not name the parameter. */
+/** Our own messages are sentences; those of zod do not name the parameter. */
 function inWords({ message, path }: z.core.$ZodIssue): string {
-  return path.length === 0 || message.endsWith('.') ? message : `${path.join('.')}: ${message}.`;
+  if (path.length === 0 || message.endsWith('.')) return message;
+  const why = message.replace('Invalid input: ', '');
+  return `"${path.join('.')}" was not accepted: ${why[0]?.toLowerCase()}${why.slice(1)}.`;
 }
