@@ -67,7 +67,8 @@ export function toRow({ name, unit, samples, floor, target, published = false, p
   const p50 = percentile(samples, 50);
   const p99 = published ? Number.NaN : percentile(samples, 99);
   const bottom = floor === null ? null : percentile(floor, 50);
-  const ratio = bottom === null ? null : p50 / bottom;
+  // A floor below the clock's resolution has no ratio.
+  const ratio = bottom === null || bottom === 0 ? null : p50 / bottom;
   const strain = target === null ? 0 : strainOf(target, { ratio: ratio ?? Number.NaN, p50, p99 }[target.of]);
   return {
     name,
