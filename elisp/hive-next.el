@@ -758,7 +758,7 @@ If that could permit what was not displayed, open BATCH instead."
   (if (cdr batch) (hive-batch-question batch) (car batch)))
 
 (defun hive-next--read (batch line)
-  "Read words for an answer to BATCH with the prompt LINE; show BATCH meanwhile."
+  "Show BATCH, and read words for an answer to it with the prompt LINE."
   (hive-read-with-details (hive-next--question batch)
     (lambda () (hive-read-words line hive-read-typed))
     (hive-next--side-window (car batch))))

@@ -130,7 +130,7 @@ function isFresh({ hooks_seen_at }: Session, { tool }: HookEvent, now: string): 
   return tool !== null && hooks_seen_at !== null && Date.parse(now) - Date.parse(hooks_seen_at) < TOUCH_MS;
 }
 
-/** These show no life. After another one over the same or another connection, they may arrive late. */
+/** A report of an end may arrive after its session has ended, and does not reopen it. */
 const ENDINGS: ReadonlySet<string> = new Set(['SessionEnd', 'Interrupt']);
 
 async function knownRoot(

@@ -142,7 +142,10 @@ function escapeUnits(character: string): string {
 export { parseDuration } from '../domain/limits.ts';
 export { moment } from '../domain/times.ts';
 
-/** In ms. @throws HiveError `invalid_input` in the words of the command line, which has durations. */
+/**
+ * The ms of a duration that an option was given. `done`: what the command does, as in "Nothing was asked".
+ * @throws HiveError `invalid_input` in the words of the command line.
+ */
 export function parsePeriod(option: string, given: string | undefined, done: string): number | undefined {
   if (given === undefined) return undefined;
   const ms = parseDuration(given);
