@@ -268,9 +268,11 @@ export async function openEmptyHome(): Promise<EmptyHome> {
   let closed: Promise<void> | undefined;
   async function end(): Promise<void> {
     await Promise.all([...terminals].map((terminal) => terminal.close()));
-    await within(() => remainingProcesses().length === 0, 2_000);
+    // Only what was started here: a desktop that other tests of the file use goes on.
+    const remaining = (): string[] => remainingProcesses(`HOME=${folder}`);
+    await within(() => remaining().length === 0, 2_000);
     // A process that a failed test has stopped would never end.
-    for (const left of remainingProcesses()) kill(Number.parseInt(left, 10));
+    for (const left of remaining()) kill(Number.parseInt(left, 10));
     rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
   }
   return closedAtEnd(home);
