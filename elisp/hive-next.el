@@ -129,7 +129,10 @@ HARMLESS is as for `hive-keys-read'."
       ;; A key clears the echo area, and so may anything else.
       (let* ((there-p (hive-display-draw text))
              (event (and there-p (read-event nil nil (or seconds hive-next--quiet)))))
-        (cond ((null event) (setq waiting (and there-p (not (funcall there-p)))))
+        (cond ((null event)
+               ;; An Emacs that was stalled returns before it reads what was
+               ;; typed and runs what is due.
+               (setq waiting (and there-p (or (input-pending-p t) (not (funcall there-p))))))
               ((or (eq event ?\C-g)     ; quitting is never too early
                    ;; A key after an ignored key was perhaps meant for what the
                    ;; ignored key would have shown.

@@ -202,6 +202,22 @@ Within BODY, `shown' are the texts that were shown, in order, and
       (should (string-match-p "x\n(keys typed before" (car drawn))))
     (should-not events)))
 
+;; A stalled Emacs notices first that the time is up, and then the key and the message that came before.
+(ert-deftest hive-keys-what-came-while-emacs-was-stalled-is-dropped ()
+  (hive-next-test-typing (list ?2)
+    (let ((stalls 0) (covered nil))
+      (cl-letf (((symbol-function 'hive-display-draw)
+                 (lambda (_) (setq covered nil) (lambda () (not covered))))
+                ((symbol-function 'read-event)
+                 (lambda (&rest _)
+                   (or (pop unread-command-events)
+                       (pcase (setq stalls (1+ stalls))
+                         (1 (push ?1 unread-command-events) nil)
+                         (2 (run-at-time 0 nil (lambda () (setq covered t))) nil))))))
+        (should (= ?2 (hive-keys-read "Sure?" t))))
+      (should (= 3 stalls)))
+    (should-not events)))
+
 (ert-deftest hive-keys-count-only-while-the-text-is-on-the-screen ()
   (dolist (new '(nil t))
     (hive-next-test-typing (if new (list nil ?1) (list ?1))
