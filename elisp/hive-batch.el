@@ -111,6 +111,10 @@ WIDTH is as for `hive-batch-lines'."
                                               batch)
                                       #'string<))))))
 
+(defun hive-batch-all (batch)
+  "Return the words for all questions of BATCH."
+  (if (cddr batch) (hive-words "all %d" (length batch)) (hive-words "both")))
+
 (defun hive-batch-fitting (batch fits)
   "Return the beginning of BATCH that can be answered together, or nil.
 FITS is a function that returns non-nil if a list can be displayed in

@@ -717,7 +717,10 @@ first one, because a menu that was open may have left it elsewhere."
          (if (eq hive-list--view 'waiting)
              (hive-words "The filter hides %s; / / removes it."
                          (hive-count (length (hive-prompts)) "pending question"))
-           (hive-words "No questions match the filter; / / removes it.")))
+           (hive-words (pcase hive-list--view
+                         ('status "Nothing matches the filter; / / removes it.")
+                         ('agents "No agents match the filter; / / removes it.")
+                         (_ "No questions match the filter; / / removes it.")))))
         (t (hive-words (pcase hive-list--view
                          ('answered "No answered questions.") ('late "No late answers.")
                          ('expired "No expired questions.") ('cancelled "No cancelled questions.")

@@ -360,8 +360,7 @@ Permissions are shown in full, and questions as far as they fit."
          (text (lambda (width choices)
                  (concat
                   (propertize
-                   (hive-words "%s: these keys answer all %d"
-                               (hive-batch-heading batch) (length batch))
+                   (hive-words "%s: these keys answer %s" (hive-batch-heading batch) (hive-batch-all batch))
                    'face 'hive-warning)
                   (propertize (concat (if (> left 0) (hive-words 'next-more left) "") "\n")
                               'face 'hive-shadow)
@@ -409,7 +408,7 @@ settled elsewhere, say so, and return a cons of settled and these."
           (let* ((others (funcall left))
                  (text (hive-next--text shown chosen (+ others (- (length batch) (length shown)))))
                  (text (if (and (cdr batch) (null (cdr shown)))
-                           (hive-next--add-key text (hive-words "* all %d" (length batch)))
+                           (hive-next--add-key text (hive-words "* %s" (hive-batch-all batch)))
                          text))
                  (key (hive-keys-read text new hive-next--skip (hive-next--news shown)
                                       (lambda () (/= others (funcall left)))))
@@ -710,7 +709,8 @@ DESCRIPTION is that of its option, or nil."
                  (concat (hive-next--wrapped
                           (concat (propertize (hive-text-line decision width) 'face 'hive-next-chosen)
                                   (if description (concat ": " (hive-text-line description width)) "")))
-                         (propertize (if (cdr batch) (hive-words "\nRET or y gives this answer to all %d   n goes back" (length batch))
+                         (propertize (if (cdr batch) (hive-words "\nRET or y gives this answer to %s   n goes back"
+                                                                  (hive-batch-all batch))
                                        (hive-words "\nRET or y gives this answer   n goes back"))
                                      'face 'hive-shadow))))
          (whole (concat (hive-batch-text batch) (funcall said nil))))

@@ -162,6 +162,12 @@ Within BODY, `shown' are the texts that were shown, in order, and
                                                 answers))))))
     (should (equal '("Answered 3: Allow (stored for reviewer, tests, docs)") said))))
 
+(ert-deftest hive-next-two-that-are-alike-are-both-of-them ()
+  (hive-batch-test-next (butlast (hive-batch-test-three)) (list ?1 ?y)
+    (should (string-match-p "these keys answer both" (car shown)))
+    (should (string-match-p "gives this answer to both " (nth 1 shown)))
+    (should (= 2 (length (hive-batch-test-stored 2))))))
+
 (ert-deftest hive-next-shows-together-only-as-many-as-fit ()
   (hive-batch-test-next (hive-batch-test-three) nil
     (let ((text (cl-letf (((symbol-function 'hive-display-room) (lambda () '(200 . 50))))

@@ -276,6 +276,8 @@
     (should (string-match-p "only project rocket" (format "%s" header-line-format)))
     (hive-list-test-key "2")
     (hive-test-wait 5 (string-match-p "No questions match the filter" (hive-list-sections-says)))
+    (let ((hive-list--view 'agents))
+      (should (equal "No agents match the filter; / / removes it." (hive-list--nothing))))
     (hive-list-test-key "/ /")
     (hive-test-wait 5 (equal " No answered questions." (hive-list-sections-says)))
     (should-not (string-match-p "only" (format "%s" header-line-format)))
