@@ -106,13 +106,17 @@ function labelNamed({ options }: Prompt, decision: string): string {
   return labels.includes(named) || alike.length !== 1 ? decision : (alike[0] ?? decision);
 }
 
-/** The options in a decision that names several of them, as in `ham, cheese`; a list without a label is free text. */
+/** The options in a decision that names several of them, in any case, as in `ham, cheese`; a list without a label is free text. */
 function severalOf({ multi_select, options }: Prompt, decision: string | undefined): string[] | undefined {
   const labels = options.map(({ label }) => label);
   if (!multi_select || decision === undefined || labels.includes(decision.trim())) return undefined;
   // A label may contain commas, and begin like another one.
   const read = (text: string): string[] | undefined => {
-    for (const label of labels.filter((one) => text.startsWith(one))) {
+    const begins = (label: string): boolean =>
+      text.slice(0, label.length).toLowerCase() === label.toLowerCase();
+    // Of labels that differ only in case, the one as it was typed comes first.
+    const exact = labels.filter((one) => text.startsWith(one));
+    for (const label of new Set([...exact, ...labels.filter(begins)])) {
       const rest = text.slice(label.length).trimStart();
       if (rest === '') return [label];
       const others = rest.startsWith(',') ? read(rest.slice(1).trimStart()) : undefined;

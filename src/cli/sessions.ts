@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import { invalidInput } from '../domain/errors.ts';
-import { nearestNames } from '../domain/names.ts';
+import { didYouMean } from '../domain/names.ts';
 import { REPORT_POLICIES } from '../domain/outreach.ts';
 import { GATE_MODES } from '../domain/preferences.ts';
 import type { Prompt } from '../domain/prompts.ts';
@@ -66,9 +66,8 @@ function readSetting(word: string): SessionChanges {
   const [name, value] = at < 0 ? [word, ''] : [word.slice(0, at), word.slice(at + 1)];
   const setting = Object.hasOwn(SETTINGS, name) ? SETTINGS[name] : undefined;
   if (setting === undefined) {
-    const [near] = nearestNames(name, Object.keys(SETTINGS));
     throw invalidInput(
-      `There is no setting "${name}".${near === undefined ? '' : ` Did you mean ${near}?`} The settings are ${NAMES}. Nothing was changed.`,
+      `There is no setting "${name}".${didYouMean(name, Object.keys(SETTINGS))} The settings are ${NAMES}. Nothing was changed.`,
     );
   }
   if (at < 0 || (setting.values.length > 0 && !setting.values.includes(value))) {

@@ -272,6 +272,12 @@ export function nearestNames(name: string, names: readonly string[]): string[] {
     .map(({ candidate }) => candidate);
 }
 
+/** A hint for a sentence about an unknown name: ` Did you mean …?`, or nothing. */
+export function didYouMean(name: string, names: readonly string[]): string {
+  const near = nearestNames(name, names);
+  return near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`;
+}
+
 /** The number of typos between them. A beginning with a typo counts as two typos, so that whole names come first. */
 function distanceTo(given: string, candidate: string): number {
   if (given.length >= BEGINNING && candidate.startsWith(given)) return 0;

@@ -176,6 +176,7 @@ describe('answering', () => {
     for (const [answer, selected] of [
       ['salt, pepper', ['salt, pepper']],
       ['ham,salt, pepper', ['ham', 'salt, pepper']],
+      ['CHEESE, Ham', ['ham', 'cheese']],
       ['ham, please', []],
     ] as const) {
       const other = (await person.hive(...ask)).out.trim();

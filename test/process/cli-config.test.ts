@@ -97,6 +97,7 @@ describe('hive config', () => {
 
   test.each([
     [['nonsense'], 2, 'There is no setting "nonsense"'],
+    [['gat'], 2, 'There is no setting "gat". Did you mean gate?'],
     [['sound', 'loud'], 2, 'sound takes yes or no'],
     [['notify_command', 'curl x'], 2, 'trust.json, or set it with hive-settings in Emacs'],
     [['permission_rules', '[]'], 2, 'permits or runs something'],
