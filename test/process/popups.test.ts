@@ -321,7 +321,10 @@ describe('when nothing can be shown', () => {
       try {
         expect(await failing(bus.env, sidecar)).toMatchObject({
           outcome: 'failed',
-          reason: expect.stringMatching(/^notify-send: .*org\.freedesktop\.Notifications/),
+          // On a busy machine it is ended before it says what it misses.
+          reason: expect.stringMatching(
+            /^notify-send: .*org\.freedesktop\.Notifications|^The notification program did not end/,
+          ),
         });
       } finally {
         await bus.close();
