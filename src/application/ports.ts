@@ -6,7 +6,6 @@ import type { Delivery } from '../domain/delivery.ts';
 import type { Device, Pairing } from '../domain/devices.ts';
 import type { HiveEvent, NewEvent } from '../domain/events.ts';
 import type { HistoryEntry } from '../domain/history.ts';
-import type { Waker } from '../domain/hooks.ts';
 import type { Desk, Human, Team } from '../domain/humans.ts';
 import type { Interrupt } from '../domain/interrupts.ts';
 import type { Loop, Pair } from '../domain/loops.ts';
@@ -32,6 +31,7 @@ import type { CountedPrompt } from '../domain/stats.ts';
 import type { StopGuardRecord } from '../domain/stop-guard.ts';
 import type { Token } from '../domain/tokens.ts';
 import type { Turn } from '../domain/turns.ts';
+import type { Waker } from '../domain/wakes.ts';
 
 /** The only access to stored data. */
 export interface Store {

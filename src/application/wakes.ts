@@ -4,6 +4,12 @@
  */
 
 import { refuse } from '../domain/actors.ts';
+import type { Mention } from '../domain/mentions.ts';
+import type { Preferences } from '../domain/preferences.ts';
+import { OPEN_LIMIT } from '../domain/prompts.ts';
+import { type Session, threadOf } from '../domain/sessions.ts';
+import { labelled } from '../domain/sources.ts';
+import { timeAfter } from '../domain/times.ts';
 import {
   isMentionWorthWaking,
   isWorthWaking,
@@ -15,13 +21,7 @@ import {
   wakeSentence,
   wakesSince,
   wokenFor,
-} from '../domain/hooks.ts';
-import type { Mention } from '../domain/mentions.ts';
-import type { Preferences } from '../domain/preferences.ts';
-import { OPEN_LIMIT } from '../domain/prompts.ts';
-import { type Session, threadOf } from '../domain/sessions.ts';
-import { labelled } from '../domain/sources.ts';
-import { timeAfter } from '../domain/times.ts';
+} from '../domain/wakes.ts';
 import { beside } from './background.ts';
 import type { UntilOptions } from './feed.ts';
 import { refusalToSpeak, type Speaker } from './identity.ts';

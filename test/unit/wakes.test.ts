@@ -1,5 +1,8 @@
 /** The rule of waking: which mentions wake an idle agent, how often, and with which text. */
 import { describe, expect, test } from 'vitest';
+import { hookSettings } from '../../src/domain/installation.ts';
+import type { Mention } from '../../src/domain/mentions.ts';
+import { SETTINGS } from '../../src/domain/settings.ts';
 import {
   isMentionWorthWaking,
   MOST_WAKES,
@@ -8,10 +11,7 @@ import {
   type Waker,
   wakesSince,
   wokenFor,
-} from '../../src/domain/hooks.ts';
-import { hookSettings } from '../../src/domain/installation.ts';
-import type { Mention } from '../../src/domain/mentions.ts';
-import { SETTINGS } from '../../src/domain/settings.ts';
+} from '../../src/domain/wakes.ts';
 import { mention, NOW } from './mention.ts';
 
 const waker = newWaker('session-1');

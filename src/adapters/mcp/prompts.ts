@@ -5,7 +5,6 @@
 import type { Delivered } from '../../application/delivery.ts';
 import type { Asked } from '../../application/prompts.ts';
 import { HiveError } from '../../domain/errors.ts';
-import { wakeSentence } from '../../domain/hooks.ts';
 import { countThatFits, LONGEST_WAIT_MS } from '../../domain/limits.ts';
 import {
   type AskRequest,
@@ -15,6 +14,7 @@ import {
   unattestedText,
 } from '../../domain/prompts.ts';
 import { excerpt } from '../../domain/text.ts';
+import { wakeSentence } from '../../domain/wakes.ts';
 import { askId, askShape, blockingAskShape, noteShape, pollShape } from '../../schemas/prompts.ts';
 import { keepingAlive, RESULT_BYTES, sentences, type Tool, type ToolCall, tool } from './tool.ts';
 

@@ -1,8 +1,8 @@
 /** The statements of sessions. */
 import type { Connection, SessionRecords, WakerRecords } from '../../application/ports.ts';
-import type { Waker } from '../../domain/hooks.ts';
 import type { Session } from '../../domain/sessions.ts';
 import { timeAfter } from '../../domain/times.ts';
+import type { Waker } from '../../domain/wakes.ts';
 import {
   columns,
   decodeIntact,
