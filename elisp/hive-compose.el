@@ -15,6 +15,7 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-display)
 (require 'hive-messages)
 (require 'hive-model)
 (require 'hive-notify)

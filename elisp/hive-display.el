@@ -14,6 +14,8 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-messages)
+(require 'hive-rpc)
 (require 'hive-text)
 
 ;;;; Displayed permissions
@@ -32,6 +34,64 @@
     (and digest
          (equal digest (gethash (plist-get prompt :ask_id) hive-display--whole))
          digest)))
+
+;;;; Permissions
+
+(declare-function hive-prompt-show "hive-prompt")
+
+;; The answer to a permission makes an agent act.  So a permission is labelled
+;; wherever it is answered.  An answer that may allow something is taken only
+;; once all of the permission's text was displayed.
+
+(defun hive-permission-p (prompt)
+  "Return non-nil if PROMPT asks for a permission."
+  (equal (plist-get prompt :kind) "permission"))
+
+(defun hive-permission-of-client-p (prompt)
+  "Return non-nil if a client, not its agent, asks for the permission PROMPT.
+Nothing waits for an answer once it is closed."
+  (and (hive-permission-p prompt) (hive-rpc-true-p prompt :dialog)))
+
+(defun hive-permission-of-call-p (prompt)
+  "Return non-nil if a client asks for the permission PROMPT of one call.
+Rules can answer it, but no plan."
+  (and (hive-permission-of-client-p prompt)
+       (hive-find :label "Allow" (plist-get prompt :options))))
+
+(defun hive-permission-mark (prompt)
+  "Return the label of PROMPT if it asks for a permission, or \"\"."
+  (if (hive-permission-p prompt)
+      (propertize (concat (hive-words "PERMISSION") " ") 'face 'hive-warning)
+    ""))
+
+(defun hive-permission-refuses-p (prompt label)
+  "Return non-nil if choosing LABEL in PROMPT permits nothing."
+  (cl-some (lambda (option) (hive-rpc-true-p option :refuses))
+           (hive-filter :label label (plist-get prompt :options))))
+
+(defun hive-permission-allows-p (prompt answer)
+  "Return non-nil if ANSWER to PROMPT could permit something.
+ANSWER is a plist of :decision and :selected.  In the dialog of an
+agent, free text only denies."
+  (and (hive-permission-p prompt)
+       (let ((selected (append (plist-get answer :selected) nil)))
+         (if selected
+             (not (cl-every (lambda (label) (hive-permission-refuses-p prompt label))
+                            selected))
+           (not (hive-rpc-true-p prompt :dialog))))))
+
+(defun hive-permission-unread-p (prompt answer)
+  "Return non-nil if ANSWER to PROMPT could permit what was not displayed."
+  (and (hive-permission-allows-p prompt answer)
+       (not (hive-display-digest prompt))))
+
+(defun hive-permission-demand (prompt answer)
+  "Signal a `user-error' if ANSWER could permit what was not displayed.
+Then show PROMPT in a buffer, where its whole text can be read."
+  (when (hive-permission-unread-p prompt answer)
+    (unless (hive-display-here-p prompt) (hive-prompt-show prompt))
+    (hive-fail
+     "Not sent: scroll through all of it without skipping, then answer again")))
 
 ;;;; The echo area
 

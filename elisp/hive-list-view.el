@@ -13,10 +13,10 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-display)
 (require 'hive-human)
 (require 'hive-messages)
 (require 'hive-model)
-(require 'hive-read)
 (require 'hive-rpc)
 (require 'hive-sessions)
 (require 'hive-text)

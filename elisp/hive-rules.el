@@ -18,7 +18,6 @@
 (require 'hive-messages)
 (require 'hive-model)
 (require 'hive-notify)
-(require 'hive-read)
 (require 'hive-respond)
 (require 'hive-rpc)
 (require 'hive-text)
