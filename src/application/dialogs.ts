@@ -17,7 +17,7 @@ import { giveNotice } from './notices.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
 import { insertPrompt, recordAnswer, recordCancel } from './prompts.ts';
 import { chargeQuotas, demandOf } from './quotas.ts';
-import { seatThatAnswered, unsignedText } from './signatures.ts';
+import { seatThatAnswered } from './signatures.ts';
 import type { Ids } from './world.ts';
 
 /**
@@ -204,5 +204,6 @@ const WITHHELD: Readonly<Record<Withheld, (prompt: Prompt) => string>> = {
     `${labelled(prompt)} was not allowed what you allowed: ${prompt.ask_id} does not show what was about to run. If you did not change the store, something else wrote into it.`,
   file_changed: (prompt) =>
     `${labelled(prompt)} was not allowed what you allowed: a file has changed since you were shown it. It was asked to read the file and to ask again.`,
-  not_signed: unsignedText,
+  not_signed: ({ ask_id, agent, by }) =>
+    `The answer of ${by} to ${ask_id} (${agent}) allowed nothing: no seat that your trust.json lists for this store signed it. If you gave it, run M-x hive-doctor, which says how to register your seat, and let the agent ask again. If you did not, something else wrote it into the store.`,
 };

@@ -45,8 +45,3 @@ export async function asSigned(
   if (prompt.status !== 'responded' || !mayAllow(prompt, prompt) || (await isSigned(prompt))) return prompt;
   return { ...prompt, attested: false };
 }
-
-/** The notice to the human about an answer that allowed nothing, and how to fix that. */
-export function unsignedText({ ask_id, agent, by }: Prompt): string {
-  return `The answer of ${by} to ${ask_id} (${agent}) allowed nothing: no seat that your trust.json lists for this store signed it. If you gave it, run M-x hive-doctor, which says how to register your seat, and let the agent ask again. If you did not, something else wrote it into the store.`;
-}
