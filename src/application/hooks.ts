@@ -113,8 +113,8 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
   const { processes, log, ids } = parts;
   const silences = createSilences(store);
 
-  /** The event and its session, as the handlers get them. */
-  async function reading(
+  /** Registers or updates the session of the event, and returns both as the handlers get them. */
+  async function contextOf(
     tx: WriteTx,
     reported: HookEvent,
     surroundings: HookSurroundings,
@@ -147,7 +147,7 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
       calls: TranscriptCalls | undefined,
       isWithin: IsWithin,
     ): Promise<Handled | typeof READ_AGAIN> => {
-      const context = await reading(tx, reported, surroundings, speaker, titles, waited);
+      const context = await contextOf(tx, reported, surroundings, speaker, titles, waited);
       const { event, session } = context;
       const lag_ms = await transcriptLag(tx, event, surroundings);
       if (lag_ms > 0 && isWithin(lag_ms)) return READ_AGAIN;
@@ -160,7 +160,7 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
       const prints = verdict.carries && verdict.wait === null;
       return {
         ...verdict,
-        output_id: prints ? await announceOutput(tx, session.session_id, parts.ids) : null,
+        output_id: prints ? await announceOutput(tx, session.session_id, ids) : null,
       };
     };
     // Most hooks only record that a tool runs. They acknowledge nothing and so need not wait for the disk.
@@ -183,7 +183,7 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
     const titles = titlesIn(reported, surroundings);
     await withCalls(reported, surroundings, (calls) =>
       store.writeUnflushed(async (tx) => {
-        const context = await reading(tx, reported, surroundings, speaker, titles, null);
+        const context = await contextOf(tx, reported, surroundings, speaker, titles, null);
         for (const handler of RECORDERS)
           await handler({ ...context, verdict: NO_OPINION, waited: null, calls });
       }),

@@ -138,7 +138,7 @@ export function createInterrupts(parts: InterruptParts) {
           turns.map(async (turn) => ({ turn, session: await tx.sessions.get(turn.session_id) })),
         );
         const busy = new Map(all.map(({ turn, session }) => [turn.session_id, session]));
-        return all.filter(({ session }) => session === undefined || isOwnBusiness(session, busy));
+        return all.filter(({ session }) => session === undefined || !stopsWithParent(session, busy));
       });
       const one = async (turn: Turn, session: Session | undefined): Promise<OneOfAll> => {
         const { session_id, turn_id } = turn;
@@ -192,10 +192,10 @@ export function createInterrupts(parts: InterruptParts) {
   return service;
 }
 
-/** Whether a session is interrupted by itself. A subagent that works for its running parent is stopped with the parent. */
-function isOwnBusiness(session: Session, busy: ReadonlyMap<string, Session | undefined>): boolean {
+/** Whether interrupting another of the busy sessions stops this one: it is a subagent that works for its running parent. */
+function stopsWithParent(session: Session, busy: ReadonlyMap<string, Session | undefined>): boolean {
   const host = busy.get(hostOf(session));
-  return host === undefined || !runsInside(session, host);
+  return host !== undefined && runsInside(session, host);
 }
 
 function outcomeFor({ interrupt, turn }: SettledInterrupt, waited_ms: number): InterruptOutcome {
