@@ -57,7 +57,7 @@ export async function openHive(options: OpenHiveOptions = {}): Promise<OpenedHiv
     processes,
     log,
     notifier: lazyNotifier(env, log),
-    findProject: findProject,
+    findProject,
     machine: hostname(),
     files,
     codex: () => codexControl(env),

@@ -69,9 +69,9 @@ async function ancestorsOf(tx: ReadTx, session_id: string): Promise<string[]> {
 /** In ms: how often a session without hooks is recorded as alive, so that it need not write with each call. */
 const TOUCH_MS = 60 * 1000;
 
-/** `standing`: the facts that decide whether a session is a coordinator; without it, none is. */
 export type SessionService = ReturnType<typeof createSessions>;
 
+/** `standing`: the facts that decide whether a session is a coordinator; without it, none is. */
 export function createSessions(store: Store, processes: Processes, standing?: StandingParts) {
   /** Sessions whose process was found to be theirs; while it lives, no other process can have its pid. */
   let compared: ReadonlySet<string> = new Set();

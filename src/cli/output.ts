@@ -40,7 +40,7 @@ export function printJson(value: unknown): void {
   process.stdout.write(`${visibleJson(value, process.stdout.isTTY ? 2 : 0)}\n`);
 }
 
-/** The same, as all that a command does that has done its work. */
+/** The same, with the exit code of a command that has done its work. */
 export function doneAsJson(value: unknown): ExitCode {
   printJson(value);
   return EXIT.done;

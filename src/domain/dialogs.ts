@@ -193,6 +193,7 @@ const NO_PLAN =
 
 const PLAN_HEADER = 'Plan';
 const APPROVE_PLAN = 'Approve this plan?';
+
 /**
  * The call that a permission is about: its context without the directory and the agent's description, which come after all
  * arguments of the tool. A plan is the agent's own text, so all of it counts.

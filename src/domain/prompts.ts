@@ -201,12 +201,7 @@ export function respondPrompt(
 /** Expires a prompt. It carries no decision (invariant 3). A settled prompt is returned unchanged. */
 export function expirePrompt(prompt: Prompt, now: string): Prompt {
   return prompt.status === 'pending'
-    ? {
-        ...prompt,
-        status: 'expired',
-        settled_at: now,
-        via: 'clock',
-      }
+    ? { ...prompt, status: 'expired', settled_at: now, via: 'clock' }
     : prompt;
 }
 
@@ -232,18 +227,12 @@ export function refusalOfTerminal(prompt: Prompt): string | null {
 /** Cancels a prompt. It carries no decision (invariant 3). A settled prompt is returned unchanged. */
 export function cancelPrompt(
   prompt: Prompt,
-  by: { by: string; via: Via; reason: CancelReason },
+  { by, via, reason: cancel_reason }: { by: string; via: Via; reason: CancelReason },
   now: string,
 ): Prompt {
-  if (prompt.status !== 'pending') return prompt;
-  return {
-    ...prompt,
-    status: 'cancelled',
-    settled_at: now,
-    by: by.by,
-    via: by.via,
-    cancel_reason: by.reason,
-  };
+  return prompt.status === 'pending'
+    ? { ...prompt, status: 'cancelled', settled_at: now, by, via, cancel_reason }
+    : prompt;
 }
 
 /**
@@ -379,7 +368,7 @@ function concernsAgent(prompt: Prompt): boolean {
 
 /**
  * Claims a prompt for `by`. The first claim wins: it does not change while `holder`, the live desk that holds it, is another
- * desk. Who has claimed it already claims it again for notes that were added since. A settled prompt is returned unchanged.
+ * desk. The same human claims it again for notes that were added since. A settled prompt is returned unchanged.
  */
 export function claimPrompt(prompt: Prompt, by: string, holder: string | null, now: string): Prompt {
   const { status, notes, claimed_by, claimed_at } = prompt;

@@ -2,8 +2,7 @@
  * Sessions: each is one conversation with an agent. This file has their fields, how they begin, the ids that only Hive makes, and
  * who may change their settings (names.ts has their handles and titles). Pure: no clock, no ids, no I/O.
  */
-import type { Actor } from './actors.ts';
-import { HUMAN_ADDRESSEE } from './actors.ts';
+import { type Actor, HUMAN_ADDRESSEE } from './actors.ts';
 import { HiveError, invalidInput } from './errors.ts';
 import { foldHandle } from './mention-parser.ts';
 import type { OutreachChanges, OutreachOverrides } from './outreach.ts';

@@ -55,7 +55,8 @@ export function openSqlite(
     busy_ms = BUSY_LIMIT_MS,
     boot = platform.boot(),
   }: {
-    busy_ms?: number | undefined /** For tests: which start of the machine this is. */;
+    busy_ms?: number | undefined;
+    /** The current boot of the machine (`Driver.boot`); tests set it. */
     boot?: string;
   } = {},
 ): Driver {
