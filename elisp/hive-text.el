@@ -153,7 +153,7 @@ If TEXT is not a string, return the empty string."
         ;; Most texts; walking through each would be felt in a long list.
         ((let ((case-fold-search nil))
            (not (or (and (string-match-p "[^[:ascii:]]" text) (not (char-displayable-p ?\u0301)))
-                     (string-match-p hive-text--unsuspicious text)
+                    (string-match-p hive-text--unsuspicious text)
                     (string-match-p hive-text--mixed text))))
          (substring-no-properties text))
         ;; In a buffer, because the time to walk through a long string grows

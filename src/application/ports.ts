@@ -224,10 +224,7 @@ export interface PromptRecords extends PromptReads {
   settle(prompt: Prompt, now: string): Promise<boolean>;
   /** False if it is settled or was already escalated. */
   escalate(prompt: Prompt): Promise<boolean>;
-  /**
-   * Writes the fields that may change apart from the status: when it was offered and seen, late answer, amendment, snooze,
-   * claim.
-   */
+  /** Writes the fields that may change, apart from the status and those that have a method of their own here. */
   update(prompt: Prompt): Promise<void>;
   addResponse(response: StoredResponse): Promise<void>;
   /** Writes since when it blocks its agent, which changes its place in lists. */
