@@ -66,8 +66,6 @@ const REACHED = 'Your answers, mentions and interrupts reach it by themselves';
 const WHAT_HOOKS_DO =
   'They report the steps of each session to Hive, which can stop a step, add text to it, or answer its dialog:';
 
-const WHAT_TOOLS_DO = 'They can only ask, post, report and look; they decide nothing.';
-
 interface CodexOptions extends SetUpOptions {
   role?: Role;
 }
@@ -581,7 +579,7 @@ function aboutRules(old: readonly Of<'rule'>[], now: readonly Of<'rule'>[]): str
   return [
     now.length === 0
       ? `Removes Hive's ${counted(old.length, 'permission rule')}.`
-      : `Adds ${counted(now.length - old.length, 'permission rule')}, so that agents use Hive's own tools without asking you. ${WHAT_TOOLS_DO}`,
+      : `Adds ${counted(now.length - old.length, 'permission rule')}, so that agents use Hive's own tools without asking you. They can only ask, post, report and look; they decide nothing.`,
   ];
 }
 

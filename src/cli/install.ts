@@ -47,25 +47,6 @@ const STEPS = {
   check: 'Checking the setup',
 } as const;
 
-const notFound = (
-  names: readonly string[],
-  folders: readonly string[],
-  commands: readonly string[],
-): string =>
-  `Did not find ${listed(names, 'or')}: not on PATH${folders.length === 0 ? '' : `, nor in ${listed(folders, 'or')}`}. An alias of your shell cannot be seen from here. If you have ${names.length === 1 ? 'it, run' : 'one of them, run'}: ${commands.join(', or: ')}`;
-
-/** The last line: how to ask and answer a first question. `key` is the prefix of Hive's keys in Emacs. */
-const tryIt = ({ agent, key, hive }: { agent: string | null; key: string | null; hive: string }): string => {
-  const answer = key === null ? `answer it with: ${hive} respond` : `press ${key} n in Emacs to answer it`;
-  const first = key === null ? 'Try it:' : 'Try it: restart Emacs,';
-  return agent === null
-    ? `\n${first} run ${hive} ask "Does Hive work?" --option yes in a shell, and ${answer}`
-    : `\n${first} start ${agent} in a project, type "Ask me through Hive which colour I like", and ${answer}`;
-};
-
-const aboutRemoving = (things: readonly string[], files: readonly string[], yes: boolean): string =>
-  `This removes ${files.length === 0 ? '' : `what Hive has written into ${listed(files)}${yes ? '' : ', and asks about each program'}. Then it removes `}${listed(things)}.`;
-
 const untold = (client: string, why: string): string =>
   `Nothing was removed, because Hive cannot tell whether it is configured for ${client}: ${why}`;
 
@@ -146,7 +127,7 @@ async function install(options: FolderOptions): Promise<void> {
   const checked = await outputOf(program, ['doctor', '--json']);
   progress.end();
   sayWhatDoctorFound(checked);
-  say(tryIt(firstQuestion(folders, program, command)));
+  say(`\n${firstQuestion(folders, program, command)}`);
 }
 
 /**
@@ -204,14 +185,13 @@ async function offer(folders: InstallFolders, program: string, options: FolderOp
   const found = looked.flatMap(({ client, path }) => (path === null ? [] : [{ client, path }]));
   const missing = looked.filter(({ path }) => path === null).map(({ client }) => client);
   if (found.length > 0) say(`Found ${listed(found.map(({ client, path }) => `${client.name} (${path})`))}.`);
-  if (missing.length > 0)
+  if (missing.length > 0) {
+    const names = missing.map(({ name }) => name);
+    const searched = searchedFolders(process.env);
     say(
-      notFound(
-        missing.map(({ name }) => name),
-        searchedFolders(process.env),
-        missing.map(initOf),
-      ),
+      `Did not find ${listed(names, 'or')}: not on PATH${searched.length === 0 ? '' : `, nor in ${listed(searched, 'or')}`}. An alias of your shell cannot be seen from here. If you have ${names.length === 1 ? 'it, run' : 'one of them, run'}: ${missing.map(initOf).join(', or: ')}`,
     );
+  }
   if (found.length === 0) return;
   if (options.yes !== true && !hasTerminal()) {
     // A program that already names this installation needs nothing.
@@ -265,19 +245,16 @@ function sayWhatDoctorFound(output: string): void {
 }
 
 /** How this person asks and answers a first question: with the agent and the editor that now use Hive. */
-function firstQuestion(
-  folders: InstallFolders,
-  program: string,
-  command: string,
-): Parameters<typeof tryIt>[0] {
+function firstQuestion(folders: InstallFolders, program: string, command: string): string {
   const used = (client: Client): boolean => isKnownToName(folders, program, client);
-  const file = emacsInitFile(process.env);
-  const agent = [CLAUDE, CODEX].find(used);
-  return {
-    agent: agent?.programs[0] ?? null,
-    key: used(EMACS) ? emacsKey(readText(file) ?? '') : null,
-    hive: findOnPath('hive', process.env) === command ? 'hive' : command,
-  };
+  const hive = findOnPath('hive', process.env) === command ? 'hive' : command;
+  const key = used(EMACS) ? emacsKey(readText(emacsInitFile(process.env)) ?? '') : null;
+  const answer = key === null ? `answer it with: ${hive} respond` : `press ${key} n in Emacs to answer it`;
+  const first = key === null ? 'Try it:' : 'Try it: restart Emacs,';
+  const agent = [CLAUDE, CODEX].find(used)?.programs[0];
+  return agent === undefined
+    ? `${first} run ${hive} ask "Does Hive work?" --option yes in a shell, and ${answer}`
+    : `${first} start ${agent} in a project, type "Ask me through Hive which colour I like", and ${answer}`;
 }
 
 // ---- Removing ----
@@ -315,20 +292,15 @@ async function uninstall(options: FolderOptions): Promise<void> {
       : [CODEX, CLAUDE, EMACS]
           .map((client) => ({ client, program, files: filesNaming(folders, program, client) }))
           .filter(({ files }) => files.length > 0);
+  const linked = [...(isLinked(folders) ? [`${folders.bin}`] : []), ...linkedIn(folders)];
+  const things = [
+    `the program in ${folders.folder}`,
+    ...new Set(linked.map((bin) => join(bin, 'hive'))),
+    ...(hasLine ? [`the PATH line in ${shell}`] : []),
+  ];
+  const files = named.flatMap(({ files }) => files);
   say(
-    aboutRemoving(
-      [
-        `the program in ${folders.folder}`,
-        ...new Set(
-          [...(isLinked(folders) ? [`${folders.bin}`] : []), ...linkedIn(folders)].map((bin) =>
-            join(bin, 'hive'),
-          ),
-        ),
-        ...(hasLine ? [`the PATH line in ${shell}`] : []),
-      ],
-      named.flatMap(({ files }) => files),
-      yes,
-    ),
+    `This removes ${files.length === 0 ? '' : `what Hive has written into ${listed(files)}${yes ? '' : ', and asks about each program'}. Then it removes `}${listed(things)}.`,
   );
   if (!yes && !hasTerminal()) {
     for (const { client, program } of named)
