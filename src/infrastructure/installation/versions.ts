@@ -39,8 +39,6 @@ import { refusal, removeFolders } from './files.ts';
 import { pathFolders } from './programs.ts';
 
 const PACKAGE = join('node_modules', 'hive-sidecar');
-/** How many replaced versions are kept: programs that were started before an update still read their files. */
-const KEPT = 1;
 /** npm prints megabytes when a script fails. */
 const MOST_OUTPUT = 2 ** 26;
 
@@ -335,11 +333,10 @@ function putInUse(folder: string, name: string): boolean {
   return true;
 }
 
+/** Removes all versions but two: programs that were started before an update still read the files of the previous one. */
 function removeReplaced(folder: string): void {
-  const inUse = ['current', 'previous']
-    .slice(0, 1 + KEPT)
-    .map((link) => basename(linkOf(join(folder, link)) ?? ''));
-  for (const name of versionsIn(folder).filter((each) => !inUse.includes(each)))
+  const kept = ['current', 'previous'].map((link) => basename(linkOf(join(folder, link)) ?? ''));
+  for (const name of versionsIn(folder).filter((each) => !kept.includes(each)))
     rmSync(join(folder, 'versions', name), { recursive: true, force: true });
 }
 
@@ -357,7 +354,7 @@ function writeLauncher(folder: string): void {
     // EXIT.nodeTooOld of src/cli/exit-codes.ts, which must not be loaded here.
     '  exit 8',
     '}',
-    '# What a project or an editor sets for its own Node is not for this one, but for the agents that these start.',
+    '# These variables of a project or an editor are for its own Node, and for the agents that run and acp start.',
     'case "$1" in run | acp) ;; *) unset NODE_OPTIONS NODE_V8_COVERAGE ;; esac',
     `exec "$node" ${quoted(join(folder, 'current', PACKAGE, 'bin', 'hive'))} "$@"`,
     '',
