@@ -21,6 +21,7 @@ export const ERROR_CODES = [
   'too_many',
   'token_not_found',
   'device_not_found',
+  'run_not_found',
   'not_signed_in',
   'pairing_refused',
   'answer_stale',

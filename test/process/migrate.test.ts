@@ -150,6 +150,14 @@ test('a store that is in use is not copied without the explicit option', async (
   await desk.close();
 });
 
+test('a schema whose name is too long for a copy is refused by the name that was given', async () => {
+  const name = 'a'.repeat(44);
+  const source = await filled(tempStore(), 1);
+  const ran = await shell(source).hive('store', 'migrate', '--to', `postgres://127.0.0.1/db?schema=${name}`);
+  expect(ran).toMatchObject({ code: 2, err: expect.stringContaining(`"${name}" is too long`) });
+  expect(ran.err).toContain('at most 43 characters');
+});
+
 test('a missing source is not created', async () => {
   const missing = tempStore();
   const ran = await shell(missing).hive('store', 'migrate', '--to', join(dirname(missing), 'other.db'));

@@ -22,13 +22,19 @@ test.each([
   [['run', '--watch', '--dir', '/'], /leave --dir out/],
   [['run', '--watch', '--keep-env', 'HOME'], /leave --keep-env out/],
   [['run', '--jobs', '2', ...CLAUDE], /--jobs is for --watch/],
-  [['runs', '--stop', 'run-0000'], /You have no run run-0000/],
 ])('hive %j is refused, and starts nothing', async (args, sentence) => {
   const { hive } = shell(tempStore());
   const refused = await hive(...args);
   expect(refused.err).toMatch(sentence);
   expect(refused.code).not.toBe(0);
   expect(JSON.parse((await hive('runs', '--all', '--json')).out)).toEqual({ runs: [] });
+});
+
+test('a run that does not exist is not stopped, which is no mistake of the command line', async () => {
+  expect(await shell(tempStore()).hive('runs', '--stop', 'nope')).toMatchObject({
+    code: 1,
+    err: 'hive: You have no run nope. See them with: hive runs\n',
+  });
 });
 
 /** A program with the name of Claude Code that does this; and the folder with what Hive keeps of runs, once they are over. */

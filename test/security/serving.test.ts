@@ -65,6 +65,18 @@ describe('no token is sent over plain HTTP to or from another machine', () => {
     expect(refused.err).toContain('a phone cannot use the inbox');
   });
 
+  test('hive serve refuses an address of the inbox that is plain HTTP of another machine', async () => {
+    const refused = await shell(tempStore()).hive(
+      'serve',
+      '--port',
+      '0',
+      '--inbox',
+      'http://hive.example.org',
+    );
+    expect(refused.code).toBe(2);
+    expect(refused.err).toContain('A phone cannot use the inbox at http://hive.example.org/inbox');
+  });
+
   test('an Emacs that serves refuses it, and keeps its desk', async () => {
     const { store, hive } = await newHive();
     await startSidecar(store, { args: ['--serve', '0.0.0.0:0'] });

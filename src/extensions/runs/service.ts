@@ -262,7 +262,7 @@ export function createRuns(parts: RunParts) {
     const { before, now } = await store.write(async (tx) => {
       const found = await tx.runs.get(run_id);
       if (found === undefined || found.seat !== seat)
-        throw new HiveError('invalid_input', `You have no run ${run_id}. See them with: hive runs`);
+        throw new HiveError('run_not_found', `You have no run ${run_id}. See them with: hive runs`);
       if (found.status === 'ended') return { before: found, now: found };
       const problem = 'It was stopped.';
       // With its agent: if this process dies before the agent has ended, another stop ends it.
@@ -322,7 +322,7 @@ export function createRuns(parts: RunParts) {
     /**
      * Ends a run: returns when its agent has ended, and whether it had to be killed. An agent that is just being started is ended
      * by the process that starts it. The agent is not started again.
-     * @throws HiveError `invalid_input`.
+     * @throws HiveError `run_not_found`.
      */
     stop,
 

@@ -8,7 +8,7 @@ import type { Hive } from '../../application/hive.ts';
 import { HiveError, invalidInput } from '../../domain/errors.ts';
 import { MCP_PATH } from '../../domain/installation.ts';
 import { NOWHERE } from '../../domain/places.ts';
-import { isLoopback } from '../../domain/tokens.ts';
+import { isLoopback, isReadableByOthers } from '../../domain/tokens.ts';
 import { EDIT_TOOLS_ELSEWHERE } from '../../infrastructure/platform/edits.ts';
 import { readFileOnly } from '../../infrastructure/platform/files.ts';
 import { randomIds } from '../../infrastructure/platform/ids.ts';
@@ -72,6 +72,10 @@ export async function startServing(hive: Hive, options: ServingOptions): Promise
   if (servesInbox && cert === undefined && !isLoopback(host))
     throw invalidInput(
       `Over plain HTTP a phone cannot use the inbox at ${host}: its browser makes no keys there. Use --cert and --key, or listen on 127.0.0.1 behind a proxy with TLS.`,
+    );
+  if (named !== null && isReadableByOthers(new URL(named)))
+    throw invalidInput(
+      `A phone cannot use the inbox at ${named}: its browser makes no keys there. Name an https address (docs/inbox.md shows how to get one).`,
     );
   const own = named === null ? [] : [new URL(named).hostname];
   const hosts = new Set(['localhost', '127.0.0.1', '::1', host, ...allowHost, ...own].map(hostName));

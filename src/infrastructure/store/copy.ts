@@ -5,7 +5,7 @@
  */
 import { existsSync, linkSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { HiveError } from '../../domain/errors.ts';
+import { HiveError, invalidInput } from '../../domain/errors.ts';
 import { isRemote } from '../../domain/sessions.ts';
 import { syncPath } from '../platform/files.ts';
 import { storeName } from '../platform/paths.ts';
@@ -238,6 +238,9 @@ async function fileTarget(path: string, open: OpenDriver): Promise<CopyTarget> {
   };
 }
 
+/** The longest name of a target: a schema has at most 51 characters, and its copy a longer name until it is complete. */
+const LONGEST_TARGET = 51 - '_copying'.length;
+
 /** A new store has its lock even before the first write (extensions/postgres/driver.ts). */
 const TABLES_OF = statement(
   "SELECT tablename FROM pg_tables WHERE schemaname = $1 AND tablename <> 'write_lock'",
@@ -246,6 +249,10 @@ const TABLES_OF = statement(
 async function schemaTarget(address: string, open: OpenDriver): Promise<CopyTarget> {
   const url = new URL(address);
   const schema = url.searchParams.get('schema') ?? 'hive';
+  if (schema.length > LONGEST_TARGET)
+    throw invalidInput(
+      `The name of the schema "${schema}" is too long to copy a store to. Use at most ${LONGEST_TARGET} characters. Nothing was copied.`,
+    );
   url.searchParams.set('schema', `${schema}_copying`);
   const place = await open(address);
   try {

@@ -94,7 +94,7 @@ export async function runHeadless(hive: AgentHive, request: HeadlessRequest): Pr
 /**
  * Waits until a run has ended, however often it sleeps. Until then this program resumes this person's runs, as a sidecar
  * does: at most `jobs` agents at a time, 4 by default. When `signal` fires, it stops waiting and resolves to the current run.
- * @throws HiveError `invalid_input` if there is no such run.
+ * @throws HiveError `run_not_found`.
  */
 export async function untilEnded(
   hive: AgentHive,
@@ -105,7 +105,7 @@ export async function untilEnded(
   const runs = runsOf(hive.hive);
   const find = async (): Promise<Run> => {
     const found = (await runs.list({ all: true })).find((run) => run.run_id === run_id);
-    if (found === undefined) throw invalidInput(`There is no run ${run_id} of yours.`);
+    if (found === undefined) throw new HiveError('run_not_found', `There is no run ${run_id} of yours.`);
     return found;
   };
   await find();
