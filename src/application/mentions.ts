@@ -243,17 +243,16 @@ export async function deliverMentions(
   return delivered;
 }
 
-/** Marks a mention as processed; a settled one stays as it is. */
+/** Marks a mention as processed; a settled one stays as it is. `answered_with`: the message that did it, for the log. */
 export async function recordProcessed<T extends Mention>(
   tx: WriteTx,
   mention: T,
-  settlement: { by: string; via: Via; note: string | null },
+  settlement: { by: string; via: Via; note: string | null; answered_with?: string },
 ): Promise<T> {
   const processed = processMention(mention, settlement, tx.now);
   if (processed === mention) return mention;
   await tx.mentions.update(processed);
-  const { by, via, note } = settlement;
-  await append(tx, 'mention/processed', processed, { by, via, note });
+  await append(tx, 'mention/processed', processed, settlement);
   const gate = await tx.gates.get(mention.session_id);
   if (gate !== undefined) await tx.gates.put(recordProgress(gate));
   return processed;

@@ -246,7 +246,7 @@ async function processByReply(
   const addressee = author === 'human' ? HUMAN_ADDRESSEE : session_id;
   const mention = addressee === null ? undefined : await tx.mentions.ofMessage(parent.message_id, addressee);
   if (mention === undefined || mention.status !== 'unprocessed') return NOTHING_ANSWERED;
-  return { answered: [await settle(tx, mention, `replied with ${message_id}`, command)], undecided: [] };
+  return { answered: [await settle(tx, mention, 'replied', message_id, command)], undecided: [] };
 }
 
 /**
@@ -269,13 +269,20 @@ async function processByName(
     const [mention, ...more] = open.get(name) ?? [];
     if (mention !== undefined && more.length > 0) found.undecided.push(mention, ...more);
     else if (mention !== undefined && mention.delivered_at !== null)
-      found.answered.push(await settle(tx, mention, `answered with ${message_id}`, command));
+      found.answered.push(await settle(tx, mention, 'answered in a message', message_id, command));
   }
   return found;
 }
 
-function settle(tx: WriteTx, mention: Mention, note: string, { author, by }: PostCommand): Promise<Mention> {
-  return recordProcessed(tx, mention, { by: by ?? author.handle, via: author.via, note });
+/** The note is for people; the log has the id of the message. */
+function settle(
+  tx: WriteTx,
+  mention: Mention,
+  note: string,
+  answered_with: string,
+  { author, by }: PostCommand,
+): Promise<Mention> {
+  return recordProcessed(tx, mention, { by: by ?? author.handle, via: author.via, note, answered_with });
 }
 
 /** The sessions and mentions that a post has reached and settled, as lists, the same on every wire. */

@@ -145,7 +145,11 @@ export function mentionsDealingContract(engine: StoreEngine): void {
       expect(reply.answered[0]).toMatchObject({
         session_id: bob.session_id,
         status: 'processed',
-        note: `replied with ${reply.message.message_id}`,
+        note: 'replied',
+      });
+      expect((await eventsOf(hive, 'mention/processed'))[0]?.data).toMatchObject({
+        message_id: message.message_id,
+        answered_with: reply.message.message_id,
       });
       expect((await hive.mentions.has(bob.session_id)).count).toBe(1);
       expect((await hive.mentions.has(eve.session_id)).count).toBe(1);
@@ -167,7 +171,7 @@ export function mentionsDealingContract(engine: StoreEngine): void {
       await hive.mentions.unprocessed(bob.session_id, 'mcp:1');
       const done = await post(hive, bob, '@Claude-abc12 it is fine. @Claude-xyz56 look, too.');
       expect(done.answered).toMatchObject([
-        { mention_id: of_ada, status: 'processed', note: `answered with ${done.message.message_id}` },
+        { mention_id: of_ada, status: 'processed', note: 'answered in a message' },
       ]);
       expect(done.undecided).toEqual([]);
 
