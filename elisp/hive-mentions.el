@@ -467,10 +467,11 @@ With a prefix argument, ask for a NOTE about what was done."
       (hive-mentions-process nil :all t :session hive-mentions--session :note note))))
 
 (defun hive-check-mentions-reply (mention)
-  "Reply to MENTION, the one at point, in the shared buffer of its project."
+  "Reply to MENTION, the one at point, in the shared buffer of its project.
+A draft of something else that is there goes to the kill ring."
   (interactive (list (hive-mentions--demand)))
   (hive-shared-open-for mention)
-  (hive-shared-begin-reply mention))
+  (hive-shared-begin-reply mention t))
 
 (defun hive-check-mentions-reply-with-template ()
   "Reply to the mention at point with a template, or with what you type.

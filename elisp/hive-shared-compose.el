@@ -473,18 +473,25 @@ Posting the reply marks its mention of you done."
   (interactive)
   (hive-shared-begin-reply (or message (hive-shared--demand))))
 
-(defun hive-shared-begin-reply (message)
-  "Make the draft a reply to MESSAGE, and go to the draft."
-  (setq hive-shared-reply-to message)
-  (hive-draft-changed)
-  (push-mark nil t)
-  (widen)
-  (goto-char (point-max))
-  (when (string-blank-p (hive-shared-draft))
-    (insert (hive-post-address message)))
-  (force-mode-line-update)
-  (message "%s" (substitute-command-keys
-                 (hive-words "\\<hive-shared-mode-map>\\[hive-shared-post] posts your message, \\[hive-shared-discard] discards it, \\[hive-shared-insert-template] inserts a template"))))
+(defun hive-shared-begin-reply (message &optional new)
+  "Make the draft a reply to MESSAGE, and go to the draft.
+If NEW, a draft of something else goes to the kill ring first."
+  (let ((other (and new
+                    (not (string-blank-p (hive-shared-draft)))
+                    (not (equal (plist-get message :message_id)
+                                (plist-get hive-shared-reply-to :message_id))))))
+    (when other (hive-shared-discard))
+    (setq hive-shared-reply-to message)
+    (hive-draft-changed)
+    (push-mark nil t)
+    (widen)
+    (goto-char (point-max))
+    (when (string-blank-p (hive-shared-draft))
+      (insert (hive-post-address message)))
+    (force-mode-line-update)
+    (message "%s%s" (if other (hive-words "The draft that was here is in the kill ring.  ") "")
+             (substitute-command-keys
+              (hive-words "\\<hive-shared-mode-map>\\[hive-shared-post] posts your message, \\[hive-shared-discard] discards it, \\[hive-shared-insert-template] inserts a template")))))
 
 (defun hive-shared--project ()
   "Return the project of the draft, or nil."

@@ -255,6 +255,25 @@
     (should (equal (car (last (hive-shared-test-stored)))
                    '("Human" nil "@Claude-abc12 the second")))))
 
+(ert-deftest hive-mentions/a-reply-begins-with-its-mention-and-a-draft-is-kept ()
+  (hive-shared-test-with
+    (hive-shared-test-post "@Human which one?")
+    (hive-test-wait 5 (= 1 (hive-mentions-count)))
+    (hive-shared-test-open)
+    (insert "half a plan")
+    (hive-mentions-test-open)
+    (goto-char (point-min))
+    (let ((hive-shared-position 'current) (kill-ring nil))
+      (call-interactively #'hive-check-mentions-reply)
+      (should (equal "@Claude-abc12 " (hive-shared-draft)))
+      (should (equal "half a plan" (car kill-ring)))
+      ;; The same reply goes on.
+      (insert "the second")
+      (hive-mentions-test-open)
+      (goto-char (point-min))
+      (call-interactively #'hive-check-mentions-reply)
+      (should (equal "@Claude-abc12 the second" (hive-shared-draft))))))
+
 (ert-deftest hive-mentions/are-answered-with-a-template-from-here ()
   (hive-shared-test-with
     (let ((hive-reply-templates '(("mention" "demo" "I will look today.") ("question" nil "no")))
