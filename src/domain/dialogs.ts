@@ -5,7 +5,14 @@
  */
 
 import { spelledLine } from './display.ts';
-import { type EditCall, type EditTools, editShown, pathShown, type ShownEdit } from './edits.ts';
+import {
+  type EditCall,
+  type EditTools,
+  editShown,
+  FILE_ARGUMENTS,
+  pathShown,
+  type ShownEdit,
+} from './edits.ts';
 import {
   decideForm,
   type FormDialog,
@@ -534,15 +541,28 @@ export function mayHaveReturned(
 
 /**
  * Whether a permission is about this call, as a client reports it later. The displayed call is compared if it can be read back,
- * otherwise its fingerprint. The texts of an edit and the agent's description of a call may have changed by then, so for those
- * only the tool is compared.
+ * otherwise its fingerprint. The texts of an edit and the agent's description of a call may have changed by then, so of an edit
+ * only the tool and the file are compared, and of a described call only the tool.
  */
 export function isAbout(prompt: Prompt, tool: HookTool): boolean {
   const shown = shownCall(prompt)?.tool;
+  const given = objectIn(tool.input) ?? {};
+  const field = FILE_ARGUMENTS.get(tool.name);
+  if (field !== undefined) {
+    const file = textIn(objectIn(shown?.input) ?? {}, field);
+    return prompt.header === tool.name && mayBeSameFile(file, textIn(given, field));
+  }
   if (shown !== undefined) return isCall(shown, tool);
-  const { description } = describeCall(tool.name, objectIn(tool.input) ?? {}, undefined);
+  const { description } = describeCall(tool.name, given, undefined);
   if (EDIT_TOOLS.has(tool.name) || description !== null) return prompt.header === tool.name;
   return prompt.fingerprint.startsWith(fingerprintOf(tool));
+}
+
+/** A transcript has the path as the model wrote it, which may be a relative one; then only the name is compared. */
+function mayBeSameFile(shown: string | null, given: string | null): boolean {
+  if (shown === null || given === null) return true;
+  if (shown.startsWith('/') && given.startsWith('/')) return shown === given;
+  return shown.split('/').at(-1) === given.split('/').at(-1);
 }
 
 /** Whether a call of the transcript is the one for which this dialog was asked, or an equal one. */

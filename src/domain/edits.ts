@@ -170,6 +170,14 @@ function versionInLine(client: HookClient, line: string): string | null {
 
 // ---- The tools ----
 
+/** The tools that edit one file, and the argument that names it. */
+export const FILE_ARGUMENTS: ReadonlyMap<string, string> = new Map([
+  ['Edit', 'file_path'],
+  ['MultiEdit', 'file_path'],
+  ['Write', 'file_path'],
+  ['NotebookEdit', 'notebook_path'],
+]);
+
 /**
  * The text of the call for the person who has to permit it; null for a tool that edits no file, and for input of an unexpected
  * form. A diff that needs more than `room` bytes is replaced by both texts of the change.
@@ -179,12 +187,13 @@ export function editShown(call: EditCall, tools: EditTools, room: number): Shown
   const unmeasured = whyUnmeasured(client, version);
   if (name === 'apply_patch')
     return patchShown(input, unmeasured ?? (directory === null ? WORDS.place : null), tools, room);
-  const path = input[name === 'NotebookEdit' ? 'notebook_path' : 'file_path'];
-  if (typeof path !== 'string' || path === '') return null;
+  const field = FILE_ARGUMENTS.get(name);
+  const path = field === undefined ? undefined : input[field];
+  if (field === undefined || typeof path !== 'string' || path === '') return null;
   const edit = editOf(name, input);
   if (edit === null) return null;
   const state = tools.read(path);
-  const named = [...edit.named, ...(spelledLine(path) === path ? [edit.path] : [])];
+  const named = [...edit.named, ...(spelledLine(path) === path ? [field] : [])];
   const change =
     unmeasured === null || state.kind === 'unread' ? changeOf(edit, path, state) : { problem: unmeasured };
   const shown = 'problem' in change ? null : sectionOf({ ...change, path }, state, tools);
@@ -196,8 +205,6 @@ export function editShown(call: EditCall, tools: EditTools, room: number): Shown
 
 interface Edit {
   named: readonly string[];
-  /** The argument that names the file. */
-  path: string;
   /** The text that the client would make of the file, which is null if it does not exist. */
   effect(before: string | null): Effect;
   /** The texts of the call, which are shown if the file itself is not compared. */
@@ -238,7 +245,6 @@ function editOf(name: string, input: Raw): Edit | null {
       if (content === null) return null;
       return {
         named: ['content'],
-        path: 'file_path',
         texts: () => [{ from: '', to: content, every: false }],
         effect: (before) => writtenByClaude(before, content),
         remarks: () => [],
@@ -251,7 +257,6 @@ function editOf(name: string, input: Raw): Edit | null {
       const { from, every } = replacement;
       return {
         named: ['old_string', 'new_string'],
-        path: 'file_path',
         texts: () => [replacement],
         effect: (before) => editedByClaude(before, replacement),
         remarks(state) {
@@ -268,7 +273,7 @@ function editOf(name: string, input: Raw): Edit | null {
       if (!texts.every((one) => one !== null)) return null;
       const effect = (): Problem => ({ problem: WORDS.severalEdits });
       const none = (): readonly string[] => [];
-      return { named: ['edits'], path: 'file_path', texts: () => texts, effect, remarks: none, about: none };
+      return { named: ['edits'], texts: () => texts, effect, remarks: none, about: none };
     }
     case 'NotebookEdit': {
       const source = text('new_source');
@@ -313,7 +318,6 @@ function notebookEdit(input: Raw, source: string): Edit {
   };
   return {
     named: ['new_source'],
-    path: 'notebook_path',
     effect: () => ({ problem: '' }),
     texts(state) {
       const { cell } = cellOf(state);
@@ -455,6 +459,15 @@ function textsShown(
 
 function sizeOf(text: string): number {
   return new TextEncoder().encode(text).length;
+}
+
+/** The heading of a file; before the first one are only remarks of Hive, and none of them begins like this. */
+const HEADING = /^--- ([^\t\n]+)(?:\t[^\n]*)?\n\+\+\+ ([^\t\n]+)/m;
+
+/** The file of the first heading in a text that `editShown` made, as the call named it; null if there is no heading. */
+export function fileHeaded(shown: string): string | null {
+  const [, before, after] = HEADING.exec(shown) ?? [];
+  return (before === NO_FILE ? after : before) ?? null;
 }
 
 /** The files whose diffs a context shows, by their absolute paths; not those for which both texts are shown instead. */

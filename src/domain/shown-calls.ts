@@ -4,7 +4,7 @@
  * diff or quoted as JSON. Pure.
  */
 import { revealedSource, spelledLine, spelledOut } from './display.ts';
-import { DETAILS_BYTES, type ShownEdit } from './edits.ts';
+import { DETAILS_BYTES, FILE_ARGUMENTS, fileHeaded, type ShownEdit } from './edits.ts';
 import type { HookTool } from './hooks.ts';
 import { objectIn, type Raw, textIn } from './json.ts';
 import type { Prompt } from './prompts.ts';
@@ -120,7 +120,7 @@ const TYPING = 'write_stdin';
 export const PATCH = 'apply_patch';
 
 /** Tools that change files. */
-export const EDIT_TOOLS: ReadonlySet<string> = new Set(['Edit', 'MultiEdit', 'Write', 'NotebookEdit', PATCH]);
+export const EDIT_TOOLS: ReadonlySet<string> = new Set([...FILE_ARGUMENTS.keys(), PATCH]);
 /** Tools that read a file or a folder: a link in its path may lead anywhere. */
 export const READ_TOOLS: ReadonlySet<string> = new Set(['Read', 'NotebookRead', 'Grep', 'Glob', 'LS']);
 
@@ -262,14 +262,28 @@ export function shownCall({
   if (kind !== 'permission' || !dialog || name === undefined || facts === undefined) return null;
   const cwd = facts[1] ?? '';
   const details = (context ?? '').slice(0, facts.index);
-  const input = argumentsIn(details);
+  const args = argumentsIn(details);
+  const input = args === null ? null : { ...fileIn(name, details), ...args };
   // A quoted directory has a line break or a quote in its name.
-  if (input === null || cwd.startsWith('"') || SPELLED_OUT.test(`${name}${cwd}${details}`)) return null;
+  if (
+    input === null ||
+    Object.keys(input).length === 0 ||
+    cwd.startsWith('"') ||
+    SPELLED_OUT.test(`${name}${cwd}${details}`)
+  )
+    return null;
   return { tool: { name, input, use_id: null, response: null, own: null }, cwd };
 }
 
-/** The arguments in the details of a permission; null if they cannot be read. */
-function argumentsIn(details: string): Record<string, unknown> | null {
+/** The file of an edit, which its heading shows instead of an argument line. */
+function fileIn(tool: string, details: string): Raw {
+  const field = FILE_ARGUMENTS.get(tool);
+  const file = field === undefined ? null : fileHeaded(details);
+  return field === undefined || file === null ? {} : { [field]: file };
+}
+
+/** The other arguments in the details of a permission; null if they cannot be read. */
+function argumentsIn(details: string): Raw | null {
   const lines = details.split('\n');
   const found = new Map<string, unknown>();
   for (let at = 0; at < lines.length; ) {
@@ -294,7 +308,7 @@ function argumentsIn(details: string): Record<string, unknown> | null {
     }
     at = end;
   }
-  return found.size === 0 ? null : Object.fromEntries(found);
+  return Object.fromEntries(found);
 }
 
 /** The index after the indented lines. */

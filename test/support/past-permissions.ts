@@ -2,9 +2,16 @@
 import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { readClaudeCode } from '../../src/adapters/hooks/hook.ts';
-import { ALLOW, DENY, dialogFingerprint, dialogOf, promptsOf } from '../../src/domain/dialogs.ts';
+import {
+  ALLOW,
+  comparedDialog,
+  DENY,
+  dialogFingerprint,
+  dialogOf,
+  promptsOf,
+} from '../../src/domain/dialogs.ts';
+import type { EditTools } from '../../src/domain/edits.ts';
 import type { Place } from '../../src/domain/places.ts';
-
 import type { PastPermission } from '../../src/domain/rules.ts';
 import { newPrompt } from './new-prompt.ts';
 
@@ -26,6 +33,8 @@ export interface PastRequest {
   /** The rule that answered. */
   rule?: string;
   machine?: string;
+  /** Compare an edit with its file; without them, it was displayed by its arguments. */
+  tools?: EditTools;
 }
 
 let count = 0;
@@ -34,7 +43,10 @@ let count = 0;
 export function pastPermission(request: PastRequest): PastPermission {
   const { tool, input, cwd, at = '2026-11-20T12:00:00.000Z', answer = 'allowed', rule } = request;
   const event = readClaudeCode({ ...RECORDED, tool_name: tool, tool_input: input, cwd }, {});
-  const dialog = dialogOf(event);
+  const plain = dialogOf(event);
+  const call = { client: 'claude-code', version: '2.1.330', directory: cwd } as const;
+  const dialog =
+    plain === null || request.tools === undefined ? plain : comparedDialog(plain, call, request.tools);
   const [asked] = dialog === null ? [] : promptsOf(dialog, event);
   if (dialog === null || asked === undefined) throw new Error('This is no permission.');
   const project_dir = `${cwd}/.git`;

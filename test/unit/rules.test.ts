@@ -1,6 +1,7 @@
 /** Rules that the human makes: the call of a stored permission, what it suggests, and what a rule would have done. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { EditTools } from '../../src/domain/edits.ts';
 import {
   draftsFor,
   nameFor,
@@ -13,6 +14,7 @@ import {
   tryRule,
 } from '../../src/domain/rules.ts';
 import { shownCall } from '../../src/domain/shown-calls.ts';
+import { EDIT_TOOLS_ELSEWHERE, editToolsAt } from '../../src/infrastructure/platform/edits.ts';
 import { type PastRequest, pastPermission, plainPlace } from '../support/past-permissions.ts';
 
 const NOW = '2026-11-23T12:00:00.000Z';
@@ -53,14 +55,33 @@ describe('the call that a permission was about', () => {
     );
   });
 
-  test('names the file of an edit, but not its texts, which no rule matches', () => {
-    const input = {
-      file_path: `${CWD}/a.ts`,
-      old_string: 'a\n\nTool: x',
-      new_string: '    b',
-      replace_all: true,
-    };
-    expect(call({ tool: 'Edit', input }).tool.input).toEqual({ file_path: `${CWD}/a.ts`, replace_all: true });
+  describe('names the file of an edit, but not its texts, which no rule matches', () => {
+    const text = 'a\n\nTool: x\n-- /etc/hosts\nfile_path: "/etc/hosts"\n';
+    const to = '    b\n++ /etc/hosts\nfile_path: "/etc/passwd"\n';
+    const own = editToolsAt(CWD);
+    const file: EditTools = { ...own, read: () => ({ kind: 'text', text, link: null }) };
+    const through: EditTools = { ...own, read: () => ({ kind: 'text', text, link: '/home/ada/real/a.ts' }) };
+    const file_path = `${CWD}/a.ts`;
+    const notebook_path = `${CWD}/a.ipynb`;
+    const edit = { old_string: text, new_string: to };
+
+    test.each<[string, EditTools | undefined]>([
+      ['by its arguments', undefined],
+      ['as a diff of the file', file],
+      ['as a diff of a file behind a link', through],
+      ['as a file that does not exist', own],
+      ['as both texts, for a file on another machine', EDIT_TOOLS_ELSEWHERE],
+    ])('displayed %s', (_how, tools) => {
+      const shown = (tool: string, input: object): unknown =>
+        call({ tool, input: { ...input }, ...(tools && { tools }) }).tool.input;
+      expect(shown('Edit', { file_path, ...edit, replace_all: true })).toEqual({
+        file_path,
+        replace_all: true,
+      });
+      expect(shown('Write', { file_path, content: to })).toEqual({ file_path });
+      expect(shown('MultiEdit', { file_path, edits: [edit] })).toMatchObject({ file_path });
+      expect(shown('NotebookEdit', { notebook_path, new_source: to })).toEqual({ notebook_path });
+    });
   });
 
   test('has every argument, whatever its name is', () => {

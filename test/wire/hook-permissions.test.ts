@@ -19,12 +19,13 @@ import {
   answerDialog,
   type FiredDialog,
   fireDialog,
+  measuredEditTools,
   openDesk,
   permissionDecision,
 } from '../support/dialogs.ts';
 import { ENDED } from '../support/ended-process.ts';
 import { HUMAN, newHive, noticesOf, prefer } from '../support/hive.ts';
-import { fire, recordedEvent, recordedSequence, said } from '../support/hooks.ts';
+import { type Client, fire, recordedEvent, recordedSequence, said } from '../support/hooks.ts';
 import { closedAtEnd } from '../support/lifetime.ts';
 import { tempFolder } from '../support/temp.ts';
 import { recordedTail, turnsOf } from '../support/turns.ts';
@@ -237,9 +238,9 @@ describe('a permission prompt of Claude Code', () => {
   });
 
   /** A permission whose hook has ended after its time. */
-  async function leftAlone(raw = BASH): Promise<{ ask_id: string; created_at: string }> {
+  async function leftAlone(raw = BASH, client: Client = {}): Promise<{ ask_id: string; created_at: string }> {
     await prefer(hive, { dialog_wait: 1 });
-    const { prompts, printed } = await fireDialog(hive, raw);
+    const { prompts, printed } = await fireDialog(hive, raw, client);
     expect(await printed).toBe('');
     const [{ ask_id = '', created_at = '' } = {}] = prompts;
     return { ask_id, created_at };
@@ -367,11 +368,25 @@ describe('a permission prompt of Claude Code', () => {
     expect(await printed).toBe('');
   });
 
-  test('to edit a file, whose texts are shown, is over once its tool has run', async () => {
-    const tool_input = { file_path: '/demo/a.txt', old_string: 'one', new_string: 'two', replace_all: false };
-    const edit = { ...BASH, tool_name: 'Edit', tool_input };
-    const { ask_id } = await leftAlone(edit);
-    await fire(hive, { ...edit, hook_event_name: 'PostToolUse', tool_use_id: 't1', tool_response: {} });
+  test.each([
+    ['by its texts', {}],
+    ['as a diff', { surroundings: { editTools: async (cwd: string) => measuredEditTools(cwd) } }],
+  ])('to edit a file that is shown %s is over once this file is edited', async (_how, client) => {
+    const cwd = tempFolder();
+    writeFileSync(join(cwd, 'a.txt'), 'one\n');
+    const tool_input = { old_string: 'one', new_string: 'two', replace_all: false };
+    const edit = (name: string) => ({
+      ...BASH,
+      cwd,
+      tool_name: 'Edit',
+      tool_input: { file_path: join(cwd, name), ...tool_input },
+    });
+    const { ask_id } = await leftAlone(edit('a.txt'), client);
+    const hasRun = (name: string) =>
+      fire(hive, { ...edit(name), hook_event_name: 'PostToolUse', tool_use_id: 't1', tool_response: {} });
+    await hasRun('b.txt');
+    expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'pending' });
+    await hasRun('a.txt');
     expect(await hive.prompts.get(ask_id)).toMatchObject({ cancel_reason: 'answered_elsewhere' });
   });
 

@@ -4,13 +4,14 @@
  * @module-tag no-authority
  * @module-tag emacs
  */
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { humanTrust } from '../../src/infrastructure/platform/human-file.ts';
 import { thisSeat } from '../../src/infrastructure/platform/paths.ts';
 import { placeAt } from '../../src/infrastructure/platform/place.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
-import { answerDialog, fireDialog } from '../support/dialogs.ts';
+import { answerDialog, fireDialog, measuredEditTools } from '../support/dialogs.ts';
 import { eventsOf, newHive, noticesOf, SEAT_SECRET } from '../support/hive.ts';
 import { type Client, fire, recordedEvent, said } from '../support/hooks.ts';
 import { trustFileOf, trusting } from '../support/human-file.ts';
@@ -172,6 +173,24 @@ describe('nothing is written', () => {
       /This rule is no longer in the file/,
     );
   });
+});
+
+test('the permission of an edit that is shown as a diff suggests a rule for its folder, and counts where a rule is tried', async () => {
+  const desk = await openDesk();
+  const cwd = realpathSync(tempFolder());
+  const file_path = join(cwd, 'a.ts');
+  writeFileSync(file_path, 'one\n');
+  const input = { file_path, old_string: 'one', new_string: 'two', replace_all: false };
+  const project = () => ({ project: 'shop', project_dir: cwd, branch: null });
+  const surroundings = { findProject: project, editTools: async () => measuredEditTools(cwd) };
+  const raw = { ...BASH, cwd, tool_name: 'Edit', tool_input: input };
+  const { prompts, answer } = await fireDialog(desk.hive, raw, { surroundings });
+  expect(prompts[0]?.context).toContain('\n-one\n+two\n');
+  await answer('Allow');
+  const { rule } = await desk.sidecar.request('rule/propose', { ask_id: prompts[0]?.ask_id });
+  expect(rule).toMatchObject({ tool: 'Edit', input: `${cwd}/*`, project: cwd });
+  const denied = { decision: 'deny', tool: 'Edit', input: `${cwd}/*` };
+  expect((await desk.sidecar.request('rule/try', { rule: denied })).trial).toMatchObject({ allowed: 1 });
 });
 
 test('a question, and a permission that nobody understands, suggest no rule', async () => {
