@@ -73,10 +73,6 @@ export interface Asked {
 
 /** The outcome of an answer; `prompt` is the current prompt, with the winner's answer. */
 export interface Answered {
-  /**
-   * `accepted`: it settled the prompt. `late`: kept with a prompt that was closed without one. `lost`: another answer was
-   * first.
-   */
   outcome: AnswerOutcome;
   /** The prompt, with the answer that counts. */
   prompt: Prompt;

@@ -8,6 +8,7 @@ import { foldHandle } from '../domain/mention-parser.ts';
 import {
   checkRoles,
   cleanTitle,
+  didYouMean,
   explainAmbiguous,
   givenCandidates,
   givenHandle,
@@ -310,7 +311,7 @@ export async function findSession(tx: ReadTx, handle_or_id: string): Promise<Ses
   if ('ambiguous' in match) throw invalidInput(explainAmbiguous(handle_or_id, match.ambiguous));
   const found = 'found' in match ? await tx.sessions.get(match.found.session_id) : undefined;
   if (found !== undefined) return found;
-  const hint = 'near' in match && match.near.length > 0 ? ` Did you mean ${match.near.join(' or ')}?` : '';
+  const hint = didYouMean('near' in match ? match.near : []);
   throw new HiveError(
     'session_not_found',
     `There is no session "${handle_or_id}".${hint} See them with: hive sessions`,

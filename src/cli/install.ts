@@ -292,7 +292,7 @@ async function uninstall(options: FolderOptions): Promise<void> {
       : [CODEX, CLAUDE, EMACS]
           .map((client) => ({ client, program, files: filesNaming(folders, program, client) }))
           .filter(({ files }) => files.length > 0);
-  const linked = [...(isLinked(folders) ? [`${folders.bin}`] : []), ...linkedIn(folders)];
+  const linked = [...(folders.bin !== null && isLinked(folders) ? [folders.bin] : []), ...linkedIn(folders)];
   const things = [
     `the program in ${folders.folder}`,
     ...new Set(linked.map((bin) => join(bin, 'hive'))),

@@ -9,7 +9,7 @@ import { HUMAN_ADDRESSEE } from '../domain/actors.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import type { MentionInFull, MentionStatus } from '../domain/mentions.ts';
 import { authorName } from '../domain/messages.ts';
-import { didYouMean } from '../domain/names.ts';
+import { didYouMean, nearestNames } from '../domain/names.ts';
 import { HUMAN_HANDLE, UNVERIFIED_HANDLE } from '../domain/sessions.ts';
 import { type Caller, carrierOf, findActor, findCaller, refuseAgents, registerCaller } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
@@ -68,7 +68,7 @@ async function mentions(
   const whose = await addresseeOf(hive, caller, options);
   if (action === 'list') return list(hive, whose, options);
   if (action === 'process') return processThem(hive, whose, names, options);
-  const hint = didYouMean(action, ['list', 'process', ...SETTLING]);
+  const hint = didYouMean(nearestNames(action, ['list', 'process', ...SETTLING]));
   throw invalidInput(
     `There is no "hive mentions ${action}".${hint} Use list, process, allow, mute or loops.`,
   );

@@ -82,7 +82,8 @@ async function answering(
   // A script's answer is kept next to the one that counts; a person at a terminal would first be asked to confirm it.
   const wouldAsk = isMissing || isAtTerminal() || prompt.kind === 'permission';
   if (prompt.status === 'responded' && !isAmendment && wouldAsk) return { prompt, command: null };
-  const decision = labelNamed(prompt, isMissing ? readAnswer(prompt) : word);
+  const answer = isMissing ? readAnswer(prompt) : word;
+  const decision = optionNamed(prompt, answer.trim()) ?? answer;
   if (decision === '') throw invalidInput(giveAnswer(ask_id));
   const selected = severalOf(prompt, decision);
   // A permission is displayed in full, and a yes is typed.
@@ -98,25 +99,20 @@ async function answering(
   return { prompt, command: { ask_id, decision, selected, comment, actor, displayed_digest } };
 }
 
-/** The label of the only option that a decision names in another case, else the decision itself. */
-function labelNamed({ options }: Prompt, decision: string): string {
-  const named = decision.trim();
+/** The option that a text names: the one with this label, else the only one that has it in another case. */
+function optionNamed({ options }: Pick<Prompt, 'options'>, text: string): string | undefined {
   const labels = options.map(({ label }) => label);
-  const alike = labels.filter((label) => label.toLowerCase() === named.toLowerCase());
-  return labels.includes(named) || alike.length !== 1 ? decision : (alike[0] ?? decision);
+  const alike = labels.filter((label) => label.toLowerCase() === text.toLowerCase());
+  return alike.includes(text) ? text : alike.length === 1 ? alike[0] : undefined;
 }
 
 /** The options in a decision that names several of them, in any case, as in `ham, cheese`; a list without a label is free text. */
-function severalOf({ multi_select, options }: Prompt, decision: string | undefined): string[] | undefined {
-  const labels = options.map(({ label }) => label);
-  if (!multi_select || decision === undefined || labels.includes(decision.trim())) return undefined;
+function severalOf(prompt: Prompt, decision: string): string[] | undefined {
+  if (!prompt.multi_select || optionNamed(prompt, decision.trim()) !== undefined) return undefined;
   // A label may contain commas, and begin like another one.
   const read = (text: string): string[] | undefined => {
-    const begins = (label: string): boolean =>
-      text.slice(0, label.length).toLowerCase() === label.toLowerCase();
-    // Of labels that differ only in case, the one as it was typed comes first.
-    const exact = labels.filter((one) => text.startsWith(one));
-    for (const label of new Set([...exact, ...labels.filter(begins)])) {
+    for (const { label } of prompt.options) {
+      if (optionNamed(prompt, text.slice(0, label.length)) !== label) continue;
       const rest = text.slice(label.length).trimStart();
       if (rest === '') return [label];
       const others = rest.startsWith(',') ? read(rest.slice(1).trimStart()) : undefined;

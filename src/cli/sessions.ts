@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import { invalidInput } from '../domain/errors.ts';
-import { didYouMean } from '../domain/names.ts';
+import { didYouMean, nearestNames } from '../domain/names.ts';
 import { REPORT_POLICIES } from '../domain/outreach.ts';
 import { GATE_MODES } from '../domain/preferences.ts';
 import type { Prompt } from '../domain/prompts.ts';
@@ -67,7 +67,7 @@ function readSetting(word: string): SessionChanges {
   const setting = Object.hasOwn(SETTINGS, name) ? SETTINGS[name] : undefined;
   if (setting === undefined) {
     throw invalidInput(
-      `There is no setting "${name}".${didYouMean(name, Object.keys(SETTINGS))} The settings are ${NAMES}. Nothing was changed.`,
+      `There is no setting "${name}".${didYouMean(nearestNames(name, Object.keys(SETTINGS)))} The settings are ${NAMES}. Nothing was changed.`,
     );
   }
   if (at < 0 || (setting.values.length > 0 && !setting.values.includes(value))) {

@@ -10,7 +10,7 @@ import type { Via } from './actors.ts';
 import { HUMAN_ADDRESSEE } from './actors.ts';
 import { foldHandle } from './mention-parser.ts';
 import { authorKey, authorName, type Message } from './messages.ts';
-import { givenHandle, nearestNames, titleKey } from './names.ts';
+import { didYouMean, givenHandle, nearestNames, titleKey } from './names.ts';
 import { EVERYONE, HUMAN_HANDLE, hostOf, type Session } from './sessions.ts';
 import { excerpt } from './text.ts';
 import { timeAfter } from './times.ts';
@@ -226,7 +226,7 @@ const REASONS: Readonly<Record<UnresolvedReason, string>> = {
 
 /** The sentence about an unresolved name, for the author of the message. */
 export function explainUnresolved({ handle, reason, near }: Unresolved): string {
-  const hint = near.length === 0 ? '' : ` Did you mean ${near.map((name) => `@${name}`).join(' or ')}?`;
+  const hint = didYouMean(near.map((name) => `@${name}`));
   const written = reason === 'no_mention' ? handle : `@${handle}`;
   return `${written} reached nobody: ${REASONS[reason]}.${hint}`;
 }

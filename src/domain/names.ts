@@ -272,9 +272,8 @@ export function nearestNames(name: string, names: readonly string[]): string[] {
     .map(({ candidate }) => candidate);
 }
 
-/** A hint for a sentence about an unknown name: ` Did you mean …?`, or nothing. */
-export function didYouMean(name: string, names: readonly string[]): string {
-  const near = nearestNames(name, names);
+/** A hint for a sentence about an unknown name: ` Did you mean …?`, or nothing if no name is near. */
+export function didYouMean(near: readonly string[]): string {
   return near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`;
 }
 

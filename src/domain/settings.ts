@@ -8,7 +8,7 @@
  */
 import { invalidInput } from './errors.ts';
 import { parseDuration } from './limits.ts';
-import { didYouMean } from './names.ts';
+import { didYouMean, nearestNames } from './names.ts';
 import { DEFAULT_OUTREACH_SETTINGS, type OutreachSettings, REPORT_POLICIES } from './outreach.ts';
 import { DEFAULT_PREFERENCES, GATE_MODES, type Preferences } from './preferences.ts';
 import { excerpt } from './text.ts';
@@ -230,7 +230,7 @@ export function settingNamed(name: string): Setting {
   }
   const keys = SETTINGS.map((setting) => setting.key);
   throw invalidInput(
-    `There is no setting "${excerpt(name, 40)}".${didYouMean(key, keys)} The settings are ${keys.join(', ')}.`,
+    `There is no setting "${excerpt(name, 40)}".${didYouMean(nearestNames(key, keys))} The settings are ${keys.join(', ')}.`,
     { field: 'key' },
   );
 }

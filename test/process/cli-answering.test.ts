@@ -202,6 +202,15 @@ describe('answering', () => {
       await person.hive('respond', ask_id, answer);
       expect((await person.hive('poll', ask_id, '--json')).json()).toMatchObject({ decision });
     }
+    const options = ['Yes', 'YES', 'No'].flatMap((label) => ['--option', label]);
+    for (const [answer, selected] of [
+      ['yes, no', []],
+      ['YES, no', ['YES', 'No']],
+    ] as const) {
+      const ask_id = (await person.hive('ask', 'Q', '--multi', ...options)).out.trim();
+      await person.hive('respond', ask_id, answer);
+      expect((await person.hive('poll', ask_id, '--json')).json()).toMatchObject({ selected });
+    }
   });
 
   it('says before a yes that an answer corrects another one', async () => {

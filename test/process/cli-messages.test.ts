@@ -179,7 +179,10 @@ describe('mentions', () => {
     const person = shell(tempStore());
     expect(await person.hive('mentions', 'process', 'mention-none')).toMatchObject({ code: 1 });
     expect(await person.hive('mentions', 'process')).toMatchObject({ code: 2 });
-    expect(await person.hive('mentions', 'eat')).toMatchObject({ code: 2 });
+    expect(await person.hive('mentions', 'procss')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('There is no "hive mentions procss". Did you mean process?'),
+    });
     expect(await person.hive('mentions', '--session', 'nobody')).toMatchObject({ code: 1 });
   });
 

@@ -51,30 +51,17 @@ describe('no token is sent over plain HTTP to or from another machine', () => {
     await eventually(() => said().includes('http://0.0.0.0:'), 10_000, 'its address');
   });
 
-  test('hive serve refuses the inbox there even with --insecure', async () => {
-    const refused = await shell(tempStore()).hive(
-      'serve',
-      '--host',
-      '0.0.0.0',
-      '--port',
-      '0',
-      '--insecure',
-      '--inbox',
-    );
+  test.each([
+    ['there even with --insecure', '--host 0.0.0.0 --insecure --inbox', 'a phone cannot use the inbox'],
+    [
+      'at an address that is plain HTTP of another machine',
+      '--inbox http://hive.example.org',
+      'A phone cannot use the inbox at http://hive.example.org/inbox',
+    ],
+  ])('hive serve refuses the inbox %s', async (_place, options, why) => {
+    const refused = await shell(tempStore()).hive('serve', '--port', '0', ...options.split(' '));
     expect(refused.code).toBe(2);
-    expect(refused.err).toContain('a phone cannot use the inbox');
-  });
-
-  test('hive serve refuses an address of the inbox that is plain HTTP of another machine', async () => {
-    const refused = await shell(tempStore()).hive(
-      'serve',
-      '--port',
-      '0',
-      '--inbox',
-      'http://hive.example.org',
-    );
-    expect(refused.code).toBe(2);
-    expect(refused.err).toContain('A phone cannot use the inbox at http://hive.example.org/inbox');
+    expect(refused.err).toContain(why);
   });
 
   test('an Emacs that serves refuses it, and keeps its desk', async () => {
