@@ -484,7 +484,7 @@ for the same :store_id.")
 (defvar hive-rpc--process nil "The connection in use, ready or not.")
 (defvar hive-rpc--start-timer nil "The timer of the next start, or nil.")
 (defvar hive-rpc--delay 1 "Seconds until the next start.")
-(defvar hive-rpc--born nil "When the last handshake was completed.")
+(defvar hive-sidecar-connected-at nil "When the last handshake was completed, in seconds since the epoch.")
 
 (defun hive-rpc--become (state &optional problem)
   "Enter STATE; PROBLEM is the sentence to show, or nil."
@@ -573,7 +573,7 @@ Each returns a new plist.")
     (if problem
         (hive-rpc--fail conn problem)
       (setq hive-sidecar-info info
-            hive-rpc--born (hive-now)
+            hive-sidecar-connected-at (hive-now)
             hive-rpc-connection conn)
       (hive-rpc-tell 'initialized nil)
       (hive-rpc--become 'connected)
@@ -623,7 +623,7 @@ Each returns a new plist.")
           (greeted (eq conn hive-rpc-connection)))
       (setq hive-rpc--process nil
             hive-rpc-connection nil)
-      (when (and greeted (> (- (hive-now) hive-rpc--born) 60))
+      (when (and greeted (> (- (hive-now) hive-sidecar-connected-at) 60))
         (setq hive-rpc--delay 1))
       (cond
        (greeted (hive-rpc--retry (or words (hive-words 'sidecar-stopped))))

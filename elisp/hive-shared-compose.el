@@ -111,7 +111,12 @@ It mentions the author if that is an agent."
   (when (equal (hive-outbox-entry-method entry) "message/post")
     (let ((problems (hive-shared-compose--problems result))
           (id (hive-outbox-entry-response-id entry)))
-      (when problems (hive-announce "Posted.  %s" problems))
+      (cond (problems (hive-announce "Posted.  %s" problems))
+            ;; The sidecar was away when it was written.  Texts have milliseconds.
+            ((string< (hive-outbox-entry-at entry)
+                      (hive-text-before (- (hive-now) hive-sidecar-connected-at)))
+             (hive-announce "Posted what waited for the sidecar: %s"
+                            (hive-text-line (plist-get (hive-outbox-entry-params entry) :body) 60))))
       (hive-rpc-run-hook 'hive-post-stored-functions id result))))
 
 (defun hive-shared-compose--post-rejected (entry)

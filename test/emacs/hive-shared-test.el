@@ -159,6 +159,20 @@
     (should (equal (hive-shared-test-bodies) '("before" "meanwhile")))
     (should (equal (hive-shared-draft) "my draft"))))
 
+(ert-deftest hive-shared/a-message-that-waited-for-the-sidecar-says-so-once-it-is-posted ()
+  (hive-shared-test-with
+    (hive-shared-test-open)
+    (let ((said nil))
+      (cl-letf (((symbol-function 'hive-notify-say)
+                 (lambda (format &rest args) (push (apply #'format format args) said))))
+        (hive-post-send "at once" :place hive-shared-place)
+        (hive-test-wait 10 (null hive-outbox--entries))
+        (hive-sidecar-stop)
+        (hive-post-send "from the train" :place hive-shared-place)
+        (hive-sidecar-start)
+        (hive-test-wait 10 (member "Posted what waited for the sidecar: from the train" said))
+        (should (= 1 (cl-count-if (lambda (text) (string-prefix-p "Posted" text)) said)))))))
+
 (ert-deftest hive-shared/messages-that-could-not-be-fetched-are-fetched-again ()
   (hive-shared-test-with
     (hive-shared-test-post "once")

@@ -154,7 +154,7 @@
   (hive-test-with-process nil
     (hive-test-connect)
     (setq hive-rpc--delay 32
-          hive-rpc--born (- (hive-now) 61))
+          hive-sidecar-connected-at (- (hive-now) 61))
     (hive-rpc-request 'fake/die '(:status 1))
     (hive-test-wait 5 (eq hive-sidecar-state 'waiting))
     (should (= hive-rpc--delay 2))))
