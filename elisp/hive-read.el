@@ -24,6 +24,7 @@
 (require 'subr-x)
 
 (declare-function hive-batch-insert "hive-batch")
+(declare-function hive-respond-claim "hive-respond")
 (declare-function hive-respond-lost-p "hive-respond")
 (declare-function hive-respond-settled-since "hive-respond")
 (declare-function hive-respond-undo-delay "hive-respond")
@@ -84,6 +85,10 @@ MORE is for how many more lines than usual there is room."
 
 (defvar-local hive-read--notes-shown nil "The notes that this buffer shows.")
 
+(defconst hive-read--reading 2
+  "For how many seconds a new note is shown before it counts as read.
+An answer that is sent sooner was typed without it.")
+
 (defun hive-read-with-details (prompt read &optional shown)
   "Call READ; if PROMPT is long, show it in a buffer in the meantime.
 With SHOWN, another window shows it already.  The buffer, or if there is
@@ -91,9 +96,15 @@ none the minibuffer, shows what the agent adds while the human types.  The
 minibuffer says if the question is settled elsewhere."
   (let* ((question (plist-get prompt :question))
          (buffer nil) (minibuffer nil)
+         (notes (hive-read-notes prompt)) (reading nil)
          (look (lambda ()
                  (hive-read--show-new-notes prompt buffer)
-                 (hive-read--tell-fate prompt minibuffer (or shown buffer))))
+                 (hive-read--tell-fate prompt minibuffer (or shown buffer))
+                 (let ((now (hive-model-prompt (plist-get prompt :ask_id))))
+                   (unless (or (null now) (equal notes (hive-read-notes now)))
+                     (setq notes (hive-read-notes now))
+                     (when reading (cancel-timer reading))
+                     (setq reading (hive-later hive-read--reading #'hive-respond-claim now))))))
          ;; A minibuffer that is opened within this one has another buffer.
          (setup (lambda ()
                   (unless (buffer-live-p minibuffer) (setq minibuffer (current-buffer)))
@@ -117,6 +128,7 @@ minibuffer says if the question is settled elsewhere."
           (funcall read))
       (remove-hook 'hive-changed-hook look)
       (remove-hook 'minibuffer-setup-hook setup)
+      (when reading (cancel-timer reading))
       (hive-read--forget-fate minibuffer)
       (hive-text-close buffer))))
 

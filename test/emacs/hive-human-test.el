@@ -76,6 +76,23 @@
     (hive-test-wait 5 (equal (hive-human-test-claims)
                              '("prompt/claim" "prompt/release" "prompt/claim")))))
 
+(ert-deftest hive-human-a-note-that-is-read-while-an-answer-is-typed-is-claimed-too ()
+  (pcase-dolist (`(,seconds ,claims) '((0.01 ("prompt/claim" "prompt/claim" "prompt/release"))
+                                       (600 ("prompt/claim" "prompt/release"))))
+    (hive-human-test-desk
+      (hive-human-test-ask 1 :question "Go on?")
+      (let ((prompt (car (hive-prompts))) (hive-read--reading seconds))
+        (cl-letf (((symbol-function 'read-string)
+                   (lambda (&rest _)
+                     (hive-test-call 'fake/change
+                                     (list :ask_id (plist-get prompt :ask_id)
+                                           :notes (vector (list :text "It got worse." :at (hive-text-now)))))
+                     (hive-test-wait 5 (hive-read-notes (hive-model-prompt (plist-get prompt :ask_id))))
+                     (when (< seconds 1) (hive-test-wait 5 (= 2 (length (hive-human-test-claims)))))
+                     (signal 'quit nil))))
+          (condition-case nil (hive-answer-prompt prompt) (quit nil))))
+      (hive-test-wait 5 (equal claims (hive-human-test-claims))))))
+
 (ert-deftest hive-human-quitting-a-minibuffer-goes-back-to-the-question-which-stays-claimed ()
   (hive-human-test-desk
     (hive-human-test-ask 1 :question "Go on?" :options [(:label "yes")])
