@@ -104,8 +104,8 @@ async function earliest(tx: ReadTx, kinds: readonly Expiring[]): Promise<string 
 }
 
 // ---- The sweep ----
-// Ends sessions whose process is gone, with everything that follows from it, and turns that were stopped in their terminal, and
-// marks what was sent and never shown as unseen.
+// Ends sessions whose process is gone, with everything that follows from it, and turns that were stopped in their terminal, leaves
+// dialogs of killed hooks to their terminals, and marks what was sent and never shown as unseen.
 
 const SWEEP_EVERY_MS = 60_000;
 /** A process is not notified when a process that it did not start ends, so this polls. Each check reads the living sessions. */
@@ -113,6 +113,7 @@ const LOOK_EVERY_MS = 5_000;
 
 interface SweepParts extends Pick<Parts, 'machine' | 'log'> {
   sessions: { sweep(machine: string): Promise<readonly Session[]> };
+  waits: { leaveKilled(): Promise<void> };
   interrupts: { endUnreported(): Promise<void> };
   outreach: { markUnshown(): Promise<number> };
   prompts: { setAsideDamaged(): Promise<number> };
@@ -121,6 +122,7 @@ interface SweepParts extends Pick<Parts, 'machine' | 'log'> {
 /** Checks for ended processes and turns every few seconds and sweeps the rest each minute, until the returned function is called. */
 export function startSweep({
   sessions,
+  waits,
   interrupts,
   outreach,
   prompts,
@@ -140,6 +142,7 @@ export function startSweep({
     try {
       const ended = await sessions.sweep(machine);
       if (ended.length > 0) log.info('Sessions are gone.', { handles: ended.map(({ handle }) => handle) });
+      await waits.leaveKilled();
       await interrupts.endUnreported();
       looks.worked();
     } catch (error) {

@@ -73,10 +73,11 @@ export function createHive(parts: HiveParts) {
   };
   const sessions = createSessions(store, processes, standing);
   const seats = createSeats({ ...parts, sessions });
-  const prompts = createPrompts(store, feed, ids, () => (seats.isRegistered() ? seats.key() : null));
+  const waits = createWaits(parts);
+  const seatKey = () => (seats.isRegistered() ? seats.key() : null);
+  const prompts = createPrompts(store, feed, ids, { seatKey, leaveKilled: waits.leaveKilled });
   const claims = createClaims(store);
   const mentions = createMentions(store);
-  const waits = createWaits(store);
   const expiring = [
     // Comes first, because a damaged prompt stays due as long as it is pending.
     { expireDue: prompts.setAsideDamaged, next: async () => null },
@@ -178,7 +179,7 @@ export function createHive(parts: HiveParts) {
     startRetention: () => once('retention', () => startRetention(retention, log)),
     /** Ends sessions whose process is gone, and turns that ended unreported, while this process lives; sidecars start it. */
     startSweep: () =>
-      once('sweep', () => startSweep({ sessions, interrupts, outreach, prompts, machine, log })),
+      once('sweep', () => startSweep({ sessions, waits, interrupts, outreach, prompts, machine, log })),
     /** Searches for rules to propose, now and every hour, while this process lives; sidecars start it. */
     startProposals: () => once('proposals', () => startProposals(rules, log)),
     /** Passes answers from desks to the dialogs of Codex on this machine (codex-dialogs.ts); sidecars start it. */

@@ -204,6 +204,7 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
     event: HookEvent,
     wait: HookWait,
     signal: AbortSignal | undefined,
+    pid: number,
     run: (waited: Waited) => Promise<Handled>,
   ): Promise<Handled> {
     const { feed, prompts } = await waiting();
@@ -218,7 +219,8 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
     const check = (): Promise<true | undefined> =>
       store.read(async (tx) => ((await isOver(tx, wait, turn_id)) ? true : undefined));
     const { ask_ids, wait_ms, in_terminal } = wait;
-    const waiter = { session_id: own, ask_ids, wait_ms, signal, in_terminal };
+    const hook_pid = in_terminal === true ? pid : undefined;
+    const waiter = { session_id: own, ask_ids, wait_ms, signal, hook_pid };
     await markedAsBlocking({ store, ids }, waiter, () => persist(check));
     const conclude = async (): Promise<Handled> => {
       await prompts.expireDue();
@@ -243,7 +245,9 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
       if (wait === null) return verdict;
       const { withoutTimeLimit = (work) => work() } = surroundings;
       return withoutTimeLimit((signal) =>
-        waitOut(event, wait, signal, (waited) => runHandlers(event, surroundings, speaker, waited)),
+        waitOut(event, wait, signal, surroundings.pid, (waited) =>
+          runHandlers(event, surroundings, speaker, waited),
+        ),
       );
     },
 

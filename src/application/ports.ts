@@ -264,7 +264,7 @@ export interface ClaimRecords extends ClaimReads {
 /** One wait for one question. */
 export interface Wait {
   ask_id: string;
-  /** Made for the wait of one process; `dialog` for a client's dialog; the id of a run that sleeps. */
+  /** Made for the wait of one process, `hook-PID-…` for that of a hook; `dialog` for a client's dialog; the id of a run that sleeps. */
   wait_id: string;
   /** The wait counts until this time, unless it is renewed. */
   lease_until: string;
@@ -275,6 +275,8 @@ export interface WaitReads {
   isWaited(ask_id: string, now: string): Promise<boolean>;
   /** The questions that have a wait, by its lease. */
   lapses: Deadlines<string>;
+  /** The waits of hooks whose dialogs are also in a terminal. */
+  ofHooks(): Promise<Pick<Wait, 'ask_id' | 'wait_id'>[]>;
 }
 
 export interface WaitRecords extends WaitReads {

@@ -125,12 +125,18 @@ const MOST_BLOCKED = 500;
 
 export type PromptService = ReturnType<typeof createPrompts>;
 
-/** `seatKey` is the key with which the human's answers are signed in this process, if it has one. */
+interface Answering {
+  /** The key with which the human's answers are signed in this process, if it has one. */
+  seatKey: () => SeatKey | null;
+  /** Leaves the dialogs whose hook was killed to their terminals: an answer would reach nobody. */
+  leaveKilled: () => Promise<void>;
+}
+
 export function createPrompts(
   store: Store,
   feed: Feed,
   ids: Ids,
-  seatKey: () => SeatKey | null = () => null,
+  { seatKey, leaveKilled }: Answering = { seatKey: () => null, leaveKilled: async () => undefined },
 ) {
   async function change(
     ask_id: string,
@@ -155,7 +161,7 @@ export function createPrompts(
   }
 
   const reading = createReading({ store, feed, ids }, recordDue);
-  const answering = createAnswering(store, ids, seatKey);
+  const answering = createAnswering(store, ids, { seatKey, leaveKilled });
   const service = {
     /**
      * Asks in `turn_id`, by default in the session's current turn.
@@ -366,7 +372,7 @@ interface Signed {
   responded_at: string | null;
 }
 
-function createAnswering(store: Store, ids: Ids, seatKey: () => SeatKey | null) {
+function createAnswering(store: Store, ids: Ids, { seatKey, leaveKilled }: Answering) {
   /** Before the transaction: signs, and refuses an answer for another store, whose id would name a different prompt here, or none. */
   async function prepare(command: AnswerCommand): Promise<{ response_id: string; signed: Signed | null }> {
     const { store_id } = command;
@@ -480,6 +486,7 @@ function createAnswering(store: Store, ids: Ids, seatKey: () => SeatKey | null) 
     /** @throws HiveError `prompt_not_found`, `invalid_answer`, `not_allowed`, `wrong_store`. */
     async respond(command: AnswerCommand): Promise<Answered> {
       const { response_id, signed } = await prepare(command);
+      await leaveKilled();
       return store.write(async (tx) => {
         const { ask_id, actor } = command;
         const known = await tx.prompts.response(response_id);

@@ -7,7 +7,8 @@ import { endedBy } from '../domain/hooks.ts';
 import { isReceiver, leavePromptToTerminal, type Prompt, promptEvent } from '../domain/prompts.ts';
 import { leaseOfWait, STANDING_LEASE, WAIT_HEARTBEAT_MS } from '../domain/waits.ts';
 import { writeDue } from './expiry.ts';
-import type { Store, WriteTx } from './ports.ts';
+import type { Parts } from './parts.ts';
+import type { ReadTx, Store, WriteTx } from './ports.ts';
 import type { Ids } from './world.ts';
 
 /** A session that waits, and its questions. */
@@ -19,15 +20,31 @@ export interface Waiter {
   wait_ms: number;
   /** Ends the wait early, when the agent goes on. */
   signal?: AbortSignal | undefined;
-  /** Whether a terminal also shows the dialog, so that it stays open even if the waiting process is killed. */
-  in_terminal?: boolean | undefined;
+  /** The process of a hook whose dialog a terminal shows as well, so that it stays open even if this process is killed. */
+  hook_pid?: number | undefined;
 }
 
-/** Marks the wait of a hook whose dialog is also in a terminal. */
-const HOOK_WAIT = 'hook';
+/** The wait of a hook whose dialog is also in a terminal, with the hook's process. */
+const HOOK_WAIT = /^hook-(?<pid>\d+)-/;
 
-export function createWaits(store: Store) {
+export function createWaits({ store, processes, machine }: Pick<Parts, 'store' | 'processes' | 'machine'>) {
   return {
+    /** Leaves the dialogs of this machine whose hook was killed to their terminals, without waiting for the lease to end. */
+    async leaveKilled(): Promise<void> {
+      const killed = await store.read(async (tx) => {
+        const dead = (await tx.waits.ofHooks()).filter(({ wait_id }) => !processes.alive(pidOf(wait_id)));
+        const own = await Promise.all(
+          dead.map(async ({ ask_id }) => (await machineOf(tx, ask_id)) === machine),
+        );
+        return dead.filter((_, at) => own[at]);
+      });
+      if (killed.length === 0) return;
+      await store.write(async (tx) => {
+        for (const { wait_id } of killed)
+          for (const ask_id of await tx.waits.end(wait_id)) await endHookWait(tx, ask_id);
+      });
+    },
+
     /** Ends the waits whose lease has run out, such as those of dead processes. Returns how many questions had one. */
     lapseDue: () =>
       writeDue(
@@ -40,13 +57,23 @@ export function createWaits(store: Store) {
   };
 }
 
+function pidOf(wait_id: string): number {
+  return Number(HOOK_WAIT.exec(wait_id)?.groups?.['pid']);
+}
+
+/** The machine of the session that asks. Its hooks run there. */
+async function machineOf(tx: ReadTx, ask_id: string): Promise<string | undefined> {
+  const prompt = await tx.prompts.intact(ask_id);
+  return prompt === undefined ? undefined : (await tx.sessions.get(prompt.session_id))?.machine;
+}
+
 /** Runs `wait`. Until it ends, and for a short time afterwards, the questions count as blocking their agent. */
 export async function markedAsBlocking<T>(
   { store, ids }: { store: Store; ids: Ids },
-  { session_id, ask_ids, wait_ms, signal, in_terminal = false }: Waiter,
+  { session_id, ask_ids, wait_ms, signal, hook_pid }: Waiter,
   wait: () => Promise<T>,
 ): Promise<T> {
-  const wait_id = ids.make(in_terminal ? HOOK_WAIT : 'wait');
+  const wait_id = ids.make(hook_pid === undefined ? 'wait' : `hook-${hook_pid}`);
   const end = performance.now() + wait_ms;
   const beat = (): Promise<void> =>
     unlessItFails(() =>
@@ -62,7 +89,7 @@ export async function markedAsBlocking<T>(
   } finally {
     clearInterval(heartbeat);
     // If only the connection ended, the terminal may still show the dialog, which then still blocks its agent.
-    if (signal?.aborted === true && !(in_terminal && endedBy(signal).cut_off))
+    if (signal?.aborted === true && !(hook_pid !== undefined && endedBy(signal).cut_off))
       await unlessItFails(() => store.writeUnflushed((tx) => endWait(tx, wait_id)));
   }
 }
@@ -100,9 +127,13 @@ async function unblockUnlessWaited(tx: WriteTx, ask_id: string): Promise<void> {
 
 async function lapseWait(tx: WriteTx, ask_id: string): Promise<void> {
   const lapsed = await tx.waits.removeLapsed(ask_id, tx.now);
+  if (lapsed.some((wait_id) => HOOK_WAIT.test(wait_id))) await endHookWait(tx, ask_id);
+  else await unblockUnlessWaited(tx, ask_id);
+}
+
+/** The hook that waited for this dialog was killed, and its client may still show the dialog. */
+async function endHookWait(tx: WriteTx, ask_id: string): Promise<void> {
   await unblockUnlessWaited(tx, ask_id);
-  if (!lapsed.some((wait_id) => wait_id.startsWith(`${HOOK_WAIT}-`))) return;
-  // The hook that waited for this dialog was killed, and its client may still show the dialog.
   const prompt = await tx.prompts.intact(ask_id);
   if (prompt !== undefined) await leaveToTerminal(tx, prompt);
 }

@@ -1,9 +1,10 @@
 /** Waits: which questions block their agent, since when, and that they come first. */
+import { hostname } from 'node:os';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { STANDING_LEASE } from '../../src/domain/waits.ts';
 import { statement } from '../../src/infrastructure/store/sql.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
-import { fireDialog, openDesk } from '../support/dialogs.ts';
+import { type FiredDialog, fireDialog, openDesk } from '../support/dialogs.ts';
 import { ENDED } from '../support/ended-process.ts';
 import { ask, HUMAN, introduce, introduction, openTestHive } from '../support/hive.ts';
 import { recordedEvent } from '../support/hooks.ts';
@@ -170,6 +171,43 @@ export function waitsContract(engine: StoreEngine): void {
     expect(await blockedSince(hive, ask_id)).toBe(blocked_since);
     await hive.prompts.cancel(ask_id, HUMAN, 'human');
     await printed;
+  });
+
+  /** A dialog that waits at a desk, and whose hook was killed. */
+  async function killedHook(hive: OpenedHive, machine: string): Promise<FiredDialog & { ask_id: string }> {
+    await openDesk(hive);
+    const raw = { ...PERMISSION, session_id: 'session-1' };
+    const env = { CLAUDE_PID: String(process.pid) };
+    const fired = await fireDialog(hive, raw, { env, surroundings: { machine, pid: ENDED } });
+    await eventually(() => hive.store.read(async (tx) => (await tx.waits.ofHooks()).length > 0));
+    return { ...fired, ask_id: fired.prompts[0]?.ask_id ?? '' };
+  }
+
+  test('a dialog whose hook was killed on this machine takes no answer, although its lease lasts', async () => {
+    const hive = await openTestHive(await engine.freshAddress());
+    const { ask_id, answer } = await killedHook(hive, hostname());
+    await expect(answer('Allow')).rejects.toThrow(`${ask_id} waits in the terminal of `);
+    expect(await hive.prompts.get(ask_id)).toMatchObject({
+      status: 'pending',
+      blocked_since: expect.any(String),
+    });
+    expect(await hive.store.read((tx) => tx.waits.ofHooks())).toEqual([]);
+    await hive.prompts.cancel(ask_id, HUMAN, 'human');
+  });
+
+  test('a desk notices by itself that a hook of its machine was killed', async () => {
+    const hive = await openTestHive(await engine.freshAddress());
+    const { ask_id } = await killedHook(hive, hostname());
+    hive.startSweep();
+    await eventually(async () => (await hive.prompts.get(ask_id)).terminal_since !== null);
+    await hive.prompts.cancel(ask_id, HUMAN, 'human');
+  });
+
+  test('the process of a hook on another machine is not looked for here', async () => {
+    const hive = await openTestHive(await engine.freshAddress());
+    const { ask_id, answer } = await killedHook(hive, 'elsewhere');
+    await answer('Allow');
+    expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'responded' });
   });
 
   test('a session that is gone counts as not blocked', async () => {

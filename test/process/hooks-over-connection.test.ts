@@ -208,6 +208,22 @@ describe('a server that died under its client', () => {
     expect(await told(hive, 'server_lost')).toHaveLength(1);
   });
 
+  test('leaves the dialog for which its hook waited to the terminal: an answer would reach nobody', async () => {
+    const { hive, agent } = await claude({ CLAUDE_PID: String(process.pid) });
+    await openDesk(hive);
+    await fire(agent, TURN);
+    const { tool_use_id: _, ...call } = bash('t-1');
+    const hook = fire(agent, { ...call, hook_event_name: 'PermissionRequest' });
+    hook.catch(() => undefined);
+    const [{ ask_id } = expect.fail()] = await untilPending(hive);
+    await eventually(() => hive.store.read(async (tx) => (await tx.waits.ofHooks()).length > 0));
+    await agent.crash();
+    await expect(answerDialog(hive, ask_id, 'Allow')).rejects.toThrow(
+      / waits in the terminal of .* there\.$/,
+    );
+    expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'pending', decision: null });
+  });
+
   test('is reported once by the next connection', async () => {
     const { store, hive, agent } = await died();
     const again = await connect(store);

@@ -14,6 +14,7 @@ const WAITED = statement('SELECT ask_id FROM waits WHERE ask_id = $1 AND lease_u
 const LAPSED = statement(
   'SELECT DISTINCT ask_id FROM waits WHERE lease_until <= $1 ORDER BY ask_id LIMIT $2',
 );
+const OF_HOOKS = statement(`SELECT ask_id, wait_id FROM waits WHERE wait_id LIKE 'hook-%'`);
 const NEXT_LAPSE = statement(
   `SELECT MIN(lease_until) AS at FROM waits WHERE lease_until < '${STANDING_LEASE}'`,
 );
@@ -27,6 +28,10 @@ export function waitStatements(sql: Sql): WaitRecords {
     lapses: {
       due: (now, limit) => ids(sql, LAPSED, [now, limit], 'ask_id'),
       next: () => firstTime(sql, NEXT_LAPSE),
+    },
+    async ofHooks() {
+      const rows = await sql.all(OF_HOOKS, []);
+      return rows.map((row) => ({ ask_id: String(row['ask_id']), wait_id: String(row['wait_id']) }));
     },
     put: ({ ask_id, wait_id, lease_until }) => sql.change(PUT, [ask_id, wait_id, lease_until]),
     removeLapsed: (ask_id, now) => ids(sql, REMOVE_LAPSED, [ask_id, now], 'wait_id'),
