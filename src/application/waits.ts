@@ -32,7 +32,10 @@ export function createWaits({ store, processes, machine }: Pick<Parts, 'store' |
     /** Leaves the dialogs of this machine whose hook was killed to their terminals, without waiting for the lease to end. */
     async leaveKilled(): Promise<void> {
       const killed = await store.read(async (tx) => {
-        const dead = (await tx.waits.ofHooks()).filter(({ wait_id }) => !processes.alive(pidOf(wait_id)));
+        const dead = (await tx.waits.ofHooks()).filter(({ wait_id }) => {
+          const pid = pidOf(wait_id);
+          return pid !== null && !processes.alive(pid);
+        });
         const own = await Promise.all(
           dead.map(async ({ ask_id }) => (await machineOf(tx, ask_id)) === machine),
         );
@@ -57,8 +60,10 @@ export function createWaits({ store, processes, machine }: Pick<Parts, 'store' |
   };
 }
 
-function pidOf(wait_id: string): number {
-  return Number(HOOK_WAIT.exec(wait_id)?.groups?.['pid']);
+/** The process of a hook, from the id of its wait; null if the id names none. */
+function pidOf(wait_id: string): number | null {
+  const pid = HOOK_WAIT.exec(wait_id)?.groups?.['pid'];
+  return pid === undefined ? null : Number(pid);
 }
 
 /** The machine of the session that asks. Its hooks run there. */
