@@ -83,7 +83,8 @@ export async function sessionOfHook(tx: WriteTx, hook: ReportedHook, report: Tit
   if (event.name === 'PreToolUse' && event.tool?.own != null && event.tool.use_id !== null) {
     await tx.sessions.recordCaller(toolUseKey(own.machine, event.tool.use_id), own.session_id);
   }
-  for (const agent_id of event.background_agents) await becomeBackground(tx, agent_id, root);
+  const begun = root.state === 'ended' ? [] : event.background_agents;
+  for (const agent_id of begun) await becomeBackground(tx, agent_id, root);
   if (event.running_agents !== null) await endStoppedSubagents(tx, event.running_agents, root);
   if (event.client === 'codex' && event.name === 'UserPromptSubmit') await endFound(tx, hook, root);
   return { ...own, last_seen_at: tx.now, hooks_seen_at: tx.now };
@@ -132,6 +133,24 @@ function isFresh({ hooks_seen_at }: Session, { tool }: HookEvent, now: string): 
 
 /** A report of an end may arrive after its session has ended, and does not reopen it. */
 const ENDINGS: ReadonlySet<string> = new Set(['SessionEnd', 'Interrupt']);
+/** Nor does one of something that was over by then. If the session had only been silent, it comes much later. */
+const OVER: ReadonlySet<string> = new Set([
+  'Stop',
+  'StopFailure',
+  'SubagentStop',
+  'PostToolUse',
+  'PostToolUseFailure',
+  'PostToolBatch',
+  'PermissionDenied',
+  'ElicitationResult',
+  'Notification',
+]);
+/** In ms: how late the latter may be. */
+const LATE_MS = 60_000;
+
+function isLate({ name }: HookEvent, { ended_at }: Session, now: string): boolean {
+  return ENDINGS.has(name) || (OVER.has(name) && Date.parse(now) - Date.parse(ended_at ?? now) < LATE_MS);
+}
 
 async function knownRoot(
   tx: WriteTx,
@@ -146,14 +165,13 @@ async function knownRoot(
     throw isRemote(machine) ? refused : new NoticedRefusal(refused, (later) => noticeOther(later, claimed));
   }
   if (known === undefined) return undefined;
-  if (known.state === 'ended' && waited !== null) return known;
+  if (known.state === 'ended' && (waited !== null || isLate(event, known, tx.now))) return known;
   const codex = codexAbove(event.client, speaker.above, processes);
   // A session that Codex resumes has left the process of its earlier server.
   const pid = codex === null || (await runsStill(tx, known, processes)) ? (event.pid ?? known.pid) : null;
   const shell_pid = codex ?? known.shell_pid;
   const session = { ...known, pid, shell_pid, machine, source: sourceNow(known, event) };
-  if (known.state === 'ended' && !ENDINGS.has(event.name))
-    return reopenSession(tx, session, env['HIVE_AGENT']);
+  if (known.state === 'ended') return reopenSession(tx, session, env['HIVE_AGENT']);
   if (known.source !== session.source) return recordSession(tx, 'session/changed', session);
   if (known.pid !== pid || known.shell_pid !== shell_pid) await tx.sessions.upsert(session);
   return session;
@@ -312,12 +330,13 @@ async function subagent(
   const client_title = typeof type === 'string' ? cleanOptional(type) : null;
   if (known !== undefined) {
     if (known.state === 'ended' && waited !== null) return ownerOf(tx, waited, known);
-    const isBack = known.state === 'ended' && !ENDINGS.has(event.name);
+    // Its last step may be all that is reported of a subagent that was continued.
+    const isBack = known.state === 'ended' && root.state !== 'ended' && !ENDINGS.has(event.name);
     const open = isBack ? await reopenSession(tx, known) : known;
     return client_title === null ? open : retitle(tx, open, { client_title });
   }
   // /compact fires a SubagentStop without a start: there is no such subagent. No other end begins one either.
-  if (event.name === 'SubagentStop' || event.name === 'Interrupt') return root;
+  if (event.name === 'SubagentStop' || event.name === 'Interrupt' || root.state === 'ended') return root;
   return startSubagent(tx, agent_id, root, client_title);
 }
 

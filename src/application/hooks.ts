@@ -149,6 +149,7 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
     ): Promise<Handled | typeof READ_AGAIN> => {
       const context = await contextOf(tx, reported, surroundings, speaker, titles, waited);
       const { event, session } = context;
+      if (isTooLate(context, waited)) return { ...NO_OPINION, output_id: null };
       const lag_ms = await transcriptLag(tx, event, surroundings);
       if (lag_ms > 0 && isWithin(lag_ms)) return READ_AGAIN;
       await reconcileDeliveries(tx, event, session.session_id);
@@ -184,6 +185,7 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
     await withCalls(reported, surroundings, (calls) =>
       store.writeUnflushed(async (tx) => {
         const context = await contextOf(tx, reported, surroundings, speaker, titles, null);
+        if (isTooLate(context, null)) return;
         for (const handler of RECORDERS)
           await handler({ ...context, verdict: NO_OPINION, waited: null, calls });
       }),
@@ -256,6 +258,14 @@ export function createHooks({ store, waiting, runHandler, ...parts }: HookParts)
       if (output_id !== null) await store.writeUnflushed((tx) => tx.hookOutputs.remove(output_id, ids));
     },
   };
+}
+
+/** Whether the session of an event has ended. Only its end, and a dialog that has waited, still have something to conclude. */
+function isTooLate(
+  { event, session }: Pick<HookContext, 'event' | 'session'>,
+  waited: Waited | null,
+): boolean {
+  return session.state === 'ended' && waited === null && event.name !== 'SessionEnd';
 }
 
 // ---- The handlers, in their order ----

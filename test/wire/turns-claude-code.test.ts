@@ -1,6 +1,7 @@
 /** The turns of Claude Code, from its recorded hooks and transcripts. */
 import { describe, expect, test } from 'vitest';
-import { ask, openTestHive } from '../support/hive.ts';
+import { timeAfter } from '../../src/domain/times.ts';
+import { ask, HUMAN, openTestHive } from '../support/hive.ts';
 import { fire, recordedSequence } from '../support/hooks.ts';
 import { claude, endsOf, recordedTail, SESSION, turnsOf } from '../support/turns.ts';
 
@@ -114,6 +115,55 @@ test('a report of Esc that arrives after the end of its session does not reopen 
   await client.say('SessionEnd', { reason: 'prompt_input_exit' });
   await client.say('Interrupt', { prompt_id: 'p1' });
   expect((await hive.sessions.find(SESSION))?.state).toBe('ended');
+});
+
+describe('after the end of its session', () => {
+  const after = { prompt_id: 'p1', tool_name: 'Bash', tool_use_id: 't1', tool_input: {}, tool_response: {} };
+  const late: [string, object][] = [
+    ['Stop', { prompt_id: 'p1' }],
+    ['Stop', { prompt_id: 'p2' }],
+    ['StopFailure', { prompt_id: 'p1', error: 'server_error' }],
+    ['PostToolUse', after],
+    ['PostToolUse', { ...after, agent_id: 'a1' }],
+    ['PostToolUse', { ...after, agent_id: 'new' }],
+    ['PostToolUseFailure', after],
+    ['Notification', { notification_type: 'idle_prompt', message: 'waiting' }],
+    ['SubagentStop', { prompt_id: 'p1', agent_id: 'a1' }],
+  ];
+
+  async function ended() {
+    const hive = await openTestHive();
+    const client = claude(hive);
+    await client.prompt('p1');
+    await client.say('SubagentStart', { agent_id: 'a1', agent_type: 'reviewer' });
+    const { ask_id } = await ask(hive);
+    await hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
+    await client.say('SessionEnd', { reason: 'other' });
+    return { hive, client, ask_id };
+  }
+
+  test.each(late)('a late %s reopens nothing and begins no turn: %j', async (name, fields) => {
+    const { hive, client, ask_id } = await ended();
+    const turns = await turnsOf(hive);
+    expect(await client.say(name, { ...fields })).toBe('');
+    expect(await hive.sessions.list({ state: 'alive' })).toEqual([]);
+    expect(await turnsOf(hive)).toEqual(turns);
+    expect(await hive.prompts.get(ask_id)).toMatchObject({ handed_at: null });
+  });
+
+  test('a step that begins later reopens it, and so does a report that is too late to be of that time', async () => {
+    const { hive, client } = await ended();
+    await client.pre('p2', 't2');
+    expect((await hive.sessions.find(SESSION))?.state).not.toBe('ended');
+    await client.end('p2');
+    await hive.store.write(async (tx) => {
+      const session = await tx.sessions.get(SESSION);
+      if (session !== undefined)
+        await tx.sessions.upsert({ ...session, ended_at: timeAfter(tx.now, -61_000) });
+    });
+    await client.post('p2', 't2');
+    expect((await hive.sessions.find(SESSION))?.state).not.toBe('ended');
+  });
 });
 
 describe('a prompt that replaces the running turn', () => {
