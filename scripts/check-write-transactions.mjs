@@ -18,8 +18,10 @@ const TEXT_WORK = new Map([
   ['domain/rules.ts', ['pastCall', 'tryRule', 'draftsFor', 'proposeRules']],
   ['domain/shell-words.ts', null],
 ]);
-/** Functions that cut a text before they read through it. */
+/** Functions that read a short text, or cut one before they read through it. */
 const BOUNDED = new Map([
+  // The first heading in the details of a permission, which have at most `DETAILS_BYTES`.
+  ['domain/edits.ts', ['fileHeaded']],
   // The first line of a call: 1,200 characters.
   ['domain/shown-calls.ts', ['firstLine']],
   // A handle or a title: 200 characters.
@@ -62,8 +64,8 @@ if (problems.size > 0) {
 
 /** The names from a function to one that reads through a text; null if there are none. */
 function wayToText(one) {
-  if (isIn(TEXT_WORK, one)) return [one.label];
   if (isIn(BOUNDED, one)) return null;
+  if (isIn(TEXT_WORK, one)) return [one.label];
   if (known.has(one)) return known.get(one);
   // A circle leads nowhere new.
   known.set(one, null);

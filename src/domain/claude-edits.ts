@@ -4,6 +4,14 @@
  * endings. `test/clients/edits.test.ts` compares all of this with the real program. Pure.
  */
 
+/** Claude Code's tools that edit one file, and the argument that names it. */
+export const FILE_ARGUMENTS: ReadonlyMap<string, string> = new Map([
+  ['Edit', 'file_path'],
+  ['MultiEdit', 'file_path'],
+  ['Write', 'file_path'],
+  ['NotebookEdit', 'notebook_path'],
+]);
+
 /** Replaces one text by another. */
 export interface Replacement {
   from: string;

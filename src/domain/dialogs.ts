@@ -4,15 +4,9 @@
  * answer. The first answer wins, wherever it is given. Pure: no clock, no ids, no I/O.
  */
 
+import { FILE_ARGUMENTS } from './claude-edits.ts';
 import { spelledLine } from './display.ts';
-import {
-  type EditCall,
-  type EditTools,
-  editShown,
-  FILE_ARGUMENTS,
-  pathShown,
-  type ShownEdit,
-} from './edits.ts';
+import { type EditCall, type EditTools, editShown, pathShown, type ShownEdit } from './edits.ts';
 import {
   decideForm,
   type FormDialog,

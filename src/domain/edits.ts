@@ -8,6 +8,7 @@
 import {
   type Effect,
   editedByClaude,
+  FILE_ARGUMENTS,
   LONG_DIFF,
   NO_SUCH_FILE,
   type Replacement,
@@ -169,14 +170,6 @@ function versionInLine(client: HookClient, line: string): string | null {
 }
 
 // ---- The tools ----
-
-/** The tools that edit one file, and the argument that names it. */
-export const FILE_ARGUMENTS: ReadonlyMap<string, string> = new Map([
-  ['Edit', 'file_path'],
-  ['MultiEdit', 'file_path'],
-  ['Write', 'file_path'],
-  ['NotebookEdit', 'notebook_path'],
-]);
 
 /**
  * The text of the call for the person who has to permit it; null for a tool that edits no file, and for input of an unexpected

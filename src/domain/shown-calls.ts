@@ -3,8 +3,9 @@
  * there. The text is unambiguous: Hive's own words are at the beginning of a line, and the agent's text is indented, marked as a
  * diff or quoted as JSON. Pure.
  */
+import { FILE_ARGUMENTS } from './claude-edits.ts';
 import { revealedSource, spelledLine, spelledOut } from './display.ts';
-import { DETAILS_BYTES, FILE_ARGUMENTS, fileHeaded, type ShownEdit } from './edits.ts';
+import { DETAILS_BYTES, fileHeaded, type ShownEdit } from './edits.ts';
 import type { HookTool } from './hooks.ts';
 import { objectIn, type Raw, textIn } from './json.ts';
 import type { Prompt } from './prompts.ts';
