@@ -30,10 +30,10 @@ import {
   answerDialog,
   type FiredDialog,
   fireDialog,
-  measuredEditTools,
   openDesk,
   permissionDecision,
 } from '../support/dialogs.ts';
+import { measuredEditTools } from '../support/edit-tools.ts';
 import { ask, eventsOf, HUMAN, noticesOf, openTestHive } from '../support/hive.ts';
 import { fire, recordedEvent, said } from '../support/hooks.ts';
 import { tempFolder } from '../support/temp.ts';
@@ -174,10 +174,13 @@ describe('a permission shows everything that it permits', () => {
     ['mcp__db__run', { description: 'not last: an argument', command: 'drop table' }],
   ])('%s hides no argument', async (tool, input) => {
     const { context } = await shown(tool, input);
+    // Each on a line of its own name, or as text: of an edit, the file is in the heading and the texts are the lines of a diff.
+    const texts = (value: unknown): unknown[] =>
+      Array.isArray(value) ? value.flatMap(Object.values).filter((one) => typeof one === 'string') : [value];
     for (const [name, value] of Object.entries(input)) {
       const isShown =
         context?.includes(`${name}: `) === true ||
-        /^(?: {4}|[-+] )/m.test(context ?? '') === (typeof value === 'string' && context?.includes(value));
+        texts(value).every((one) => typeof one === 'string' && context?.includes(one));
       expect(isShown, `${name} in\n${context}`).toBe(true);
     }
   });

@@ -1,25 +1,14 @@
 /** Recorded dialogs of clients, replayed through the hook: the question at the desk, and the output in the end. */
 import { DatabaseSync } from 'node:sqlite';
 import { onTestFinished } from 'vitest';
-import type { EditTools } from '../../src/domain/edits.ts';
 import { permissionDigest } from '../../src/domain/permissions.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
-import { editToolsAt } from '../../src/infrastructure/platform/edits.ts';
 import { promptChecksums } from '../../src/infrastructure/store/prompts.ts';
 import type { Row } from '../../src/infrastructure/store/sql.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { HUMAN, pendingOf } from './hive.ts';
 import { type Client, fire } from './hooks.ts';
 import { eventually } from './wait.ts';
-
-/** Reads and compares the files of a tool, for clients whose edits were measured. */
-export function measuredEditTools(cwd: string): EditTools {
-  return {
-    ...editToolsAt(cwd),
-    versionIn: async (client) => (client === 'codex' ? '0.169.0' : '2.1.330'),
-    directoryOfPatch: async () => cwd,
-  };
-}
 
 export interface FiredDialog {
   /** The prompts that a desk shows, in order. */

@@ -8,6 +8,7 @@ import { readTrust } from '../../src/domain/trust.ts';
 import { processes } from '../../src/infrastructure/platform/processes.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { ROOT } from './children.ts';
+import { measuredEditTools } from './edit-tools.ts';
 import { ENDED } from './ended-process.ts';
 import { SEAT } from './hive.ts';
 
@@ -75,6 +76,7 @@ export async function fire(
     above: [...('CLAUDE_PID' in environment ? [Number(environment['CLAUDE_PID'])] : []), ...ABOVE],
     findProject: () => ({ project: 'demo', project_dir: '/demo/.git', branch: null }),
     readTail: () => null,
+    editTools: async (cwd) => measuredEditTools(cwd),
     seat: SEAT.name,
     seats: () => [SEAT],
     ...surroundings,

@@ -19,10 +19,10 @@ import {
   answerDialog,
   type FiredDialog,
   fireDialog,
-  measuredEditTools,
   openDesk,
   permissionDecision,
 } from '../support/dialogs.ts';
+import { measuredEditTools } from '../support/edit-tools.ts';
 import { ENDED } from '../support/ended-process.ts';
 import { HUMAN, newHive, noticesOf, prefer } from '../support/hive.ts';
 import { type Client, fire, recordedEvent, recordedSequence, said } from '../support/hooks.ts';
