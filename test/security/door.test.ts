@@ -296,6 +296,19 @@ describe('requests that never finish', () => {
   );
 });
 
+test('as many clients as a server has sessions may come at once, before any of them has sent a request', async () => {
+  const { url, server } = await serveInbox(await openTestHive(), null);
+  let accepted = 0;
+  server.on('connection', () => {
+    accepted += 1;
+  });
+  const all = Array.from({ length: 500 }, () => send(url, ''));
+  await eventually(() => accepted === all.length, 30_000, 'all connections');
+  for (const { socket } of all) socket.write(`GET /nothing HTTP/1.1\r\nHost: ${new URL(url).host}\r\n\r\n`);
+  await eventually(() => all.every(({ said, ended }) => ended || said !== ''), 30_000, 'all answers');
+  expect(all.filter(({ said }) => statusesOf(said).length === 1)).toHaveLength(all.length);
+});
+
 describe('requests that are sent before earlier ones are answered', () => {
   const request = (url: string): string => `GET /inbox HTTP/1.1\r\nHost: ${new URL(url).host}\r\n\r\n`;
 

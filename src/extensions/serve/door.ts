@@ -15,7 +15,10 @@ export interface DoorLimits {
   /** In ms: how often connections are checked for this. */
   check_ms: number;
   most_connections: number;
-  /** The most connections over which nobody has been admitted yet. One more ends the oldest of them. */
+  /**
+   * The most connections over which nobody has been admitted yet. One more ends the oldest of them. More than a server has sessions,
+   * because after a break of the network all of them may come back at once.
+   */
   most_strangers: number;
 }
 
@@ -24,7 +27,7 @@ const LIMITS: DoorLimits = {
   request_ms: 30_000,
   check_ms: 1_000,
   most_connections: 2_000,
-  most_strangers: 200,
+  most_strangers: 1_000,
 };
 /** In bytes: the path and all headers except the cookies. */
 const MOST_HEADER_BYTES = 16 * 1024;
