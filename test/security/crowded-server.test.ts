@@ -151,6 +151,27 @@ test('an agent cannot crowd out its own hooks with its calls, and the hooks leav
   expect(waiting.size).toBe(2);
 });
 
+test('a client that is refused while it sends reads why, and uses the connection again', async () => {
+  const { url } = await serveHere(await openTestHive(), {});
+  const { hostname, port, host } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  onTestFinished(() => void socket.destroy());
+  let said = '';
+  socket.setEncoding('utf8').on('data', (more: string) => {
+    said += more;
+  });
+  const refusals = (): number => said.split('HTTP/1.1 401 ').length - 1;
+  const body = 'x'.repeat(900_000);
+  const head = `POST /mcp HTTP/1.1\r\nHost: ${host}\r\nContent-Length: ${body.length}\r\n\r\n`;
+  for (const n of [1, 2]) {
+    socket.write(head);
+    await eventually(() => refusals() === n, 10_000, 'the refusal');
+    socket.write(body);
+  }
+  socket.write(`GET /nothing HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+  await eventually(() => said.includes('HTTP/1.1 404 '), 10_000, 'the answer to the next request');
+});
+
 test('nothing is kept of a session that could not begin', async () => {
   const hive = await openTestHive();
   const token = { name: 't', agent: 'a', role: 'agent', projects: [], digest: 'd' } as unknown as Token;

@@ -26,6 +26,7 @@ import {
   readModernPost,
   refuseModern,
 } from './modern-http.ts';
+import { MOST_BYTES } from './remote-hook.ts';
 import { machineOf } from './tokens.ts';
 
 interface Session {
@@ -341,8 +342,11 @@ function parentPid({ headers }: IncomingMessage): number | null {
 
 /** Answers with an error in the form of MCP's HTTP transport: JSON-RPC, without an id unless one was read. */
 function say(response: ServerResponse, { status, message, answer, headers = {} }: Refusal): void {
-  // The rest of the request is not read: the connection ends with the answer.
-  response.writeHead(status, { 'Content-Type': 'application/json', Connection: 'close', ...headers });
+  // The rest of a short request is read and forgotten, because a client that still sends would lose the answer if the connection
+  // ended. The rest of any other one is not read.
+  const isShort = Number(response.req.headers['content-length'] ?? Number.POSITIVE_INFINITY) <= MOST_BYTES;
+  const ending = isShort ? {} : { Connection: 'close' };
+  response.writeHead(status, { 'Content-Type': 'application/json', ...ending, ...headers });
   response.end(JSON.stringify(answer ?? { jsonrpc: '2.0', id: null, error: { code: -32000, message } }));
 }
 
