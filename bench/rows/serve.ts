@@ -33,15 +33,16 @@ export const serve: Family = {
       env: environment(folder),
       stdio: ['ignore', 'pipe', 'ignore'],
     });
+    const agents: Agent[] = [];
     try {
       if (child.stdout === null || child.pid === undefined) throw new Error('hive serve did not start.');
       const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
       const url = new URL(/https?:\S+/.exec(line)?.[0] ?? '');
       // The first sessions make the server compile its code and grow its heap: that is no cost of a session.
-      const first = await connectAll(hive, url, SESSIONS_A_TOKEN);
+      agents.push(...(await connectAll(hive, url, SESSIONS_A_TOKEN)));
       const before = residentMemory(child.pid);
       const others = await connectAll(hive, url, sessions - SESSIONS_A_TOKEN);
-      const agents = [...first, ...others];
+      agents.push(...others);
       const waits: number[] = [];
       const rounds = effort === 'full' ? 200 : 20;
       for (const agent of agents) agent.poll();
@@ -50,6 +51,7 @@ export const serve: Family = {
       for (let round = 0; round < rounds; round += 1)
         waits.push(await wake(hive, agents[(round * 7) % sessions]));
       await Promise.all(agents.map((agent) => agent.close()));
+      agents.length = 0;
       const beside = await callsBeside(hive, url, effort === 'full' ? 60 : 10);
       return [
         {
@@ -75,6 +77,8 @@ export const serve: Family = {
         },
       ];
     } finally {
+      // After an error too: otherwise a poll that ends with the server would be reported instead of it.
+      await Promise.allSettled(agents.map((agent) => agent.close()));
       child.kill('SIGTERM');
       await hive.close();
     }
@@ -149,6 +153,8 @@ async function connect(url: URL, token: string): Promise<Agent> {
     },
     async close() {
       closed = true;
+      // The server has as many sessions as there are agents here, and keeps one that only goes away.
+      await transport.terminateSession();
       await client.close();
     },
   };
