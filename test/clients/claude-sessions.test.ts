@@ -237,10 +237,11 @@ test('Esc in a Claude Code whose hooks go to hive serve ends its turn as interru
   const remote = { ...served, token_file: tokenFileOf(served) };
   const model = await startModel(() => ({ calls: [bash('tail -f /dev/null')] }));
   const claude = await openClaude({ ...world, model, env: { HIVE_STORE: NO_STORE }, remote });
-  // The hooks of a message that is typed earlier are lost.
-  const connected = async () =>
-    (await hive.store.read((tx) => tx.sessions.connections('token:default'))).length > 0;
-  await eventually(connected, 20_000, 'the connection of its hooks');
+  // The hooks of a message that is typed before the client has connected to the server are lost.
+  await claude.say('/mcp');
+  await claude.until(/✔ hive/, 30_000);
+  await claude.keys('Escape');
+  await claude.until(/❯\s*$/m);
   await claude.say('please begin');
   await toolRuns({ ...world, hive }, 'Bash');
   await claude.keys('Escape');

@@ -1,9 +1,12 @@
 /** MCP 2026-07-28, whose requests carry an envelope instead of a handshake. What it says is the same over every carrier. */
+import { hostname } from 'node:os';
+import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { toolsFor } from '../../src/adapters/mcp/server.ts';
 import { HUMAN, newHive } from '../support/hive.ts';
 import { beforeFile } from '../support/lifetime.ts';
 import {
+  connectLines,
   connectModern,
   envelope,
   type ModernCaller,
@@ -133,6 +136,38 @@ export function describeModernContract(carrier: ModernCarrier): void {
       expect(read.result).toMatchObject({ resultType: 'complete', ttlMs: 0, cacheScope: 'private' });
       expect(JSON.stringify(read.result)).toContain('responded');
     });
+
+    if (carrier !== 'HTTP')
+      test('a client that does not wait for its probe and greets in the older revision has both answers, and is notified as before', async () => {
+        const { store, hive } = await newHive();
+        const client = await connectLines(carrier, store);
+        const probe = client.begin('server/discover');
+        const params = {
+          protocolVersion: '2025-11-25',
+          capabilities: {},
+          clientInfo: { name: 'older', version: '1' },
+        };
+        expect((await client.askOlder('initialize', params)).result).toMatchObject({
+          protocolVersion: '2025-11-25',
+          serverInfo: { name: 'hive' },
+        });
+        client.notify('notifications/initialized');
+        expect((await probe.answer()).result).toMatchObject({ supportedVersions: ['2026-07-28'] });
+        const call = { name: 'hivemind_ask_async', arguments: { question: 'One?' } };
+        const asked = await client.askOlder('tools/call', call);
+        const { ask_id } = (asked.result?.['structuredContent'] ?? {}) as { ask_id: string };
+        const uri = `hive://prompts/${ask_id}`;
+        await client.askOlder('resources/subscribe', { uri });
+        await hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
+        const updated = { method: 'notifications/resources/updated', params: { uri } };
+        await eventually(() =>
+          client.unasked.some((message) => isDeepStrictEqual(message, { jsonrpc: '2.0', ...updated })),
+        );
+        const connections = await hive.store.read((tx) =>
+          tx.sessions.connections(carrier === 'stdio' ? hostname() : 'token:default'),
+        );
+        expect(connections).toHaveLength(1);
+      });
 
     test('of two subscriptions to one question, the end of one leaves the other', async () => {
       const { store, hive } = await newHive();

@@ -49,6 +49,16 @@ export function enveloped(params: Json = {}): Json {
   return { ...params, _meta: { ...envelope(), ...(params['_meta'] as Json | undefined) } };
 }
 
+/** A client on a connection of lines, which may also speak the older revision. */
+export interface LineCaller extends ModernCaller {
+  /** A request of the older revision. */
+  askOlder(method: string, params?: Json): Promise<ModernMessage>;
+  /** A notification of the older revision. */
+  notify(method: string): void;
+  /** What came for no request. */
+  readonly unasked: readonly ModernMessage[];
+}
+
 export const CARRIERS = ['stdio', 'HTTP', 'the bridge'] as const;
 export type ModernCarrier = (typeof CARRIERS)[number];
 
@@ -56,14 +66,21 @@ export type ModernCarrier = (typeof CARRIERS)[number];
 export async function connectModern(
   carrier: ModernCarrier,
   store: string,
-  { role = 'agent', env = {} }: { role?: Role; env?: Environment } = {},
+  options: { role?: Role; env?: Environment } = {},
 ): Promise<ModernCaller> {
+  return carrier === 'HTTP' ? overHttp(await serve(store)) : connectLines(carrier, store, options);
+}
+
+export async function connectLines(
+  carrier: Exclude<ModernCarrier, 'HTTP'>,
+  store: string,
+  { role = 'agent', env = {} }: { role?: Role; env?: Environment } = {},
+): Promise<LineCaller> {
   if (carrier === 'stdio') {
     const variables = childEnvironment(store, { HIVE_AGENT: 'agent-1', ...env });
     return overLines(['mcp', '--role', role], variables);
   }
   const served = await serve(store);
-  if (carrier === 'HTTP') return overHttp(served);
   const args = ['mcp', '--url', served.url, '--token-file', tokenFileOf(served)];
   return overLines(args, childEnvironment(NO_STORE));
 }
@@ -91,37 +108,45 @@ function answerIn(messages: readonly ModernMessage[], what: string): () => Promi
   };
 }
 
-function overLines(args: readonly string[], env: Environment): ModernCaller {
+function overLines(args: readonly string[], env: Environment): LineCaller {
   const child = spawnHive([...args], env);
   const { stdin, stdout } = child.process;
   const begun = new Map<unknown, ModernMessage[]>();
+  const unasked: ModernMessage[] = [];
   let count = 0;
   createInterface(stdout).on('line', (line) => {
     const message = JSON.parse(line) as ModernMessage;
     const meta = (message.params?.['_meta'] ?? {}) as Json;
     const id = message.id ?? meta['io.modelcontextprotocol/subscriptionId'];
-    begun.get(id)?.push(message);
+    (begun.get(id) ?? unasked).push(message);
   });
   const write = (message: object): void => {
     stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
   };
-  return callerOf(
-    (method, params) => {
-      count += 1;
-      const id = count;
-      const messages: ModernMessage[] = [];
-      begun.set(id, messages);
-      write({ id, method, params: enveloped(params) });
-      return {
-        messages,
-        answer: answerIn(messages, method),
-        cancel: () => write({ method: 'notifications/cancelled', params: { requestId: id } }),
-      };
-    },
+  const begin = (method: string, params: Json): Begun => {
+    count += 1;
+    const id = count;
+    const messages: ModernMessage[] = [];
+    begun.set(id, messages);
+    write({ id, method, params });
+    return {
+      messages,
+      answer: answerIn(messages, method),
+      cancel: () => write({ method: 'notifications/cancelled', params: { requestId: id } }),
+    };
+  };
+  const caller = callerOf(
+    (method, params) => begin(method, enveloped(params)),
     async () => {
       await child.kill('SIGTERM');
     },
   );
+  return {
+    ...caller,
+    unasked,
+    askOlder: (method, params = {}) => begin(method, params).answer(),
+    notify: (method) => write({ method }),
+  };
 }
 
 /** The headers that a request of the new revision has. */

@@ -37,7 +37,11 @@ export function modernOverLines(
         cancel?.();
         return cancel !== undefined;
       }
-      if (envelopeOf(message) === null) return false;
+      if (envelopeOf(message) === null) {
+        // A client whose probe was not answered in time, for example.
+        if (message.method === 'initialize') clients.leave();
+        return false;
+      }
       // The server needs no notification of the new revision.
       if ('id' in message) begin(message as JSONRPCRequest);
       return true;

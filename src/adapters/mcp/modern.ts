@@ -342,6 +342,11 @@ export function createModernClients(
       return true;
     },
 
+    /** The client has greeted in the older revision after all: it gets notifications without a subscription. */
+    leave(): void {
+      greeting = null;
+    },
+
     /** Ends the subscriptions with their answers. */
     end(): void {
       for (const { id, reply } of subscriptions) reply?.(subscriptionEnded(id));

@@ -163,6 +163,16 @@ export async function runBridge({
     for (const id of taken) failLost(id);
   }
 
+  /** The client has greeted again, in another revision, and waits for nothing of its earlier session. */
+  function leave(earlier: StreamableHTTPClientTransport): void {
+    void Promise.allSettled(sending)
+      .then(() => earlier.terminateSession())
+      // The server ends a session that nobody uses.
+      .catch(() => undefined)
+      .then(() => earlier.close());
+    for (const id of taken) failLost(id);
+  }
+
   function failLost(id: RequestId): void {
     fail(
       id,
@@ -212,7 +222,7 @@ export async function runBridge({
     let pause_ms = FIRST_PAUSE_MS;
     while (far === null && !isFinished) {
       try {
-        await open(false);
+        await reopened();
       } catch (error) {
         if (!mayTryAgain(error, true)) return;
         await sleep(pause_ms);
@@ -221,17 +231,30 @@ export async function runBridge({
     }
   }
 
-  /** Begins a session with the client's own handshake. The client sees only the answer to the first one. */
-  function open(first: boolean): Promise<StreamableHTTPClientTransport> {
-    opening ??= begin(first).finally(() => {
-      opening = null;
-    });
+  /** Begins a session again with the client's own handshake, whose answer the client has already. */
+  function reopened(): Promise<StreamableHTTPClientTransport> {
+    opening ??= opened(hello, false);
     return opening;
   }
 
-  async function begin(first: boolean): Promise<StreamableHTTPClientTransport> {
-    if (hello === null) throw new HiveError('invalid_input', 'The client has not initialized yet.');
-    const handshake = hello;
+  /** Begins a session with this handshake, after what is being opened already: each handshake has an answer of its own. */
+  async function greeted(handshake: JSONRPCRequest): Promise<void> {
+    while (opening !== null) await opening.catch(() => undefined);
+    opening = opened(handshake, true);
+    await opening;
+  }
+
+  function opened(handshake: JSONRPCRequest | null, first: boolean): Promise<StreamableHTTPClientTransport> {
+    return begin(handshake, first).finally(() => {
+      opening = null;
+    });
+  }
+
+  async function begin(
+    handshake: JSONRPCRequest | null,
+    first: boolean,
+  ): Promise<StreamableHTTPClientTransport> {
+    if (handshake === null) throw new HiveError('invalid_input', 'The client has not initialized yet.');
     const answer = Promise.withResolvers<void>();
     const unanswered = (): void => answer.reject(new Unanswered('the handshake was not answered'));
     let isSent = false;
@@ -262,6 +285,7 @@ export async function runBridge({
     } finally {
       clearTimeout(limit);
     }
+    if (far !== null) leave(far);
     far = transport;
     if (!first) void renew(transport);
     return transport;
@@ -275,9 +299,9 @@ export async function runBridge({
     for (let pause_ms = FIRST_PAUSE_MS; ; pause_ms = Math.min(pause_ms * 2, LAST_PAUSE_MS)) {
       let used: StreamableHTTPClientTransport | null = null;
       try {
-        if (isHello) await open(true);
+        if (isHello) await greeted(message as JSONRPCRequest);
         else {
-          used = far ?? (await open(false));
+          used = far ?? (await reopened());
           const sent = used.send(message);
           sending.add(sent);
           await sent.finally(() => sending.delete(sent));
@@ -292,7 +316,8 @@ export async function runBridge({
         if (codeOf(error) === GONE && used !== null) lose(used);
         const isLate = performance.now() + pause_ms > deadline;
         const isHandshake = used === null;
-        if (!mayTryAgain(error, isHandshake) || isLate || stop.aborted)
+        const isOld = isHello && hello !== message;
+        if (!mayTryAgain(error, isHandshake) || isLate || isOld || stop.aborted)
           throw new Error(describe(error, isHandshake, { url, token_file }));
       }
       await sleep(pause_ms);
@@ -308,8 +333,7 @@ export async function runBridge({
     note(message);
     forward(message).catch(({ message: sentence }: Error) => {
       if (id !== null && waiting.has(id)) fail(id, sentence);
-      const isHello = 'method' in message && message.method === 'initialize';
-      if (isHello) {
+      if (message === hello) {
         refused = new HiveError('not_allowed', sentence);
         finish();
       }
