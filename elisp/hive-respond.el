@@ -120,12 +120,9 @@ sent before the question expires."
   "Return non-nil if ANSWER to PROMPT must be confirmed before it is given.
 It is if it may allow something and is not delayed.  Signal a
 `user-error' if it may allow what was not displayed in full."
-  (let ((labels (append (plist-get answer :selected) nil)))
-    (when (and (hive-permission-p prompt)
-               (not (and labels
-                         (cl-every (lambda (label) (hive-permission-refuses-p prompt label)) labels))))
-      (hive-permission-demand prompt answer)
-      (not (hive-respond-undo-delay prompt answer)))))
+  (when (hive-permission-allows-p prompt answer)
+    (hive-permission-demand prompt answer)
+    (not (hive-respond-undo-delay prompt answer))))
 
 (defun hive-respond-confirm (prompt answer)
   "Let the human confirm ANSWER to PROMPT, if it must be; signal if they do not."

@@ -731,10 +731,13 @@ Within BODY, `shown' are the texts that were shown, in order, and
         (should (equal ["no"] (plist-get answer :selected)))
         (should (equal "keep it." (plist-get answer :comment)))))))
 
-(ert-deftest hive-next-a-template-that-answers-a-permission-is-confirmed ()
+(ert-deftest hive-next-a-template-that-may-allow-is-confirmed-and-one-that-only-denies-is-not ()
   (let ((hive-reply-templates '(("permission" nil "yes, go"))))
-    (hive-next-test-keys (list hive-next-test-permission) (list ?4 ?n)
-      (should-not (hive-test-answers)))))
+    (hive-next-test-keys (list (append '(:dialog :json-false) hive-next-test-permission)) (list ?4 ?n)
+      (should-not (hive-outbox-entries 'pending))
+      (should-not (hive-test-answers)))
+    (hive-next-test-keys (list hive-next-test-permission) (list ?4)
+      (should (equal "yes, go" (plist-get (car (hive-next-test-stored 1)) :decision))))))
 
 ;;;; Drafts
 

@@ -163,7 +163,7 @@ export async function runBridge({
     for (const id of taken) failLost(id);
   }
 
-  /** The client has greeted again, in another revision, and waits for nothing of its earlier session. */
+  /** The client has greeted again, in another revision, and expects nothing more in its earlier session. */
   function leave(earlier: StreamableHTTPClientTransport): void {
     void Promise.allSettled(sending)
       .then(() => earlier.terminateSession())
