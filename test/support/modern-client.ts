@@ -55,7 +55,7 @@ export interface LineCaller extends ModernCaller {
   askOlder(method: string, params?: Json): Promise<ModernMessage>;
   /** A notification of the older revision. */
   notify(method: string): void;
-  /** What came for no request. */
+  /** The messages that came for no request. */
   readonly unasked: readonly ModernMessage[];
 }
 
