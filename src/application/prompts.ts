@@ -73,6 +73,7 @@ export interface Asked {
 
 /** The outcome of an answer; `prompt` is the current prompt, with the winner's answer. */
 export interface Answered {
+  /** Of the answer that was given. */
   outcome: AnswerOutcome;
   /** The prompt, with the answer that counts. */
   prompt: Prompt;

@@ -27,7 +27,7 @@ let compiling: string;
 beforeFile(async () => {
   home = await openHome();
   compiling = join(home.folder, 'compiling');
-  const compile = `(run-at-time 0.05 0.05 (lambda () (when (file-exists-p ${lisp(compiling)}) (message "Compiled %d" (setq compiled (1+ compiled))))))`;
+  const compile = `(run-at-time 0.05 0.05 (lambda () (when (file-exists-p ${lisp(compiling)}) (message "Compiled %d, events: %d" (setq compiled (1+ compiled)) num-nonmacro-input-events))))`;
   emacs = await home.emacs(
     `(progn (defvar compiled 0) (defvar heights nil) (global-set-key [f5] 'hive-next) (global-set-key [f6] 'hive) ${compile})`,
     { columns: 80, lines: 24 },
@@ -49,10 +49,23 @@ async function layOut({ windows = 1, lines = 24, undo = 0 } = {}): Promise<void>
 async function compiledMore(count: number, from = 0): Promise<number> {
   let last = 0;
   await eventually(async () => {
-    last = Number(/^Compiled (\d+)$/m.exec((await emacs.screen()).join('\n'))?.[1] ?? 0);
+    last = Number(/^Compiled (\d+), /m.exec((await emacs.screen()).join('\n'))?.[1] ?? 0);
     return last >= from + count;
   });
   return last;
+}
+
+/** Types a key while the compilation shows its messages, and waits until Emacs has read it. */
+async function typedWhileCompiling(key: string): Promise<void> {
+  const read = async (): Promise<number> =>
+    Number(/^Compiled \d+, events: (\d+)$/m.exec((await emacs.screen()).join('\n'))?.[1] ?? 0);
+  let before = 0;
+  await eventually(async () => {
+    before = await read();
+    return before > 0;
+  });
+  await emacs.keys(key);
+  await eventually(async () => (await read()) > before, 10_000, `the reading of ${key}`);
 }
 
 /** The lines below the lowest mode line. */
@@ -204,7 +217,7 @@ describe('after another message', () => {
     let last = 0;
     for (let times = 0; times < 3; times += 1) {
       last = await compiledMore(5, last);
-      await emacs.keys('1');
+      await typedWhileCompiling('1');
     }
     rmSync(compiling);
     await emacs.until(/make all[\s\S]*TAB skip/);
@@ -222,7 +235,7 @@ describe('after another message', () => {
     await emacs.until(/RET or y gives/);
     writeFileSync(compiling, '');
     await compiledMore(5);
-    await emacs.keys('y');
+    await typedWhileCompiling('y');
     rmSync(compiling);
     await emacs.until(/make all[\s\S]*(keys typed before|TAB skip)/);
     expect(await home.stored(id)).toMatchObject({ status: 'pending' });

@@ -65,13 +65,23 @@ describe('one process', () => {
   });
 
   it('a click that comes too late is reported to the person: somebody else has answered', async () => {
-    const stop = await desk();
+    const other = Promise.withResolvers<void>();
+    const { respond } = hive.prompts;
+    const stop = await desk({
+      prompts: {
+        ...hive.prompts,
+        respond: async (answer) => {
+          await other.promise;
+          return respond(answer);
+        },
+      },
+    });
     const { ask_id } = await ask(hive, { options: ['yes', 'no'] });
     await cards(1);
     // The click was on its way before the popup could be taken down.
-    const click = hive.prompts.respond({ ask_id, decision: 'no', actor: HUMAN });
     pressed(0);
-    await click;
+    await respond({ ask_id, decision: 'no', actor: HUMAN });
+    other.resolve();
     await cards(2);
     const notice = notifier.cards[1];
     expect(notice).toMatchObject({ kind: 'notice', buttons: [] });
