@@ -83,6 +83,16 @@ test('a response without an end is given up: the server is as one that cannot be
   expect(sent).toBeLessThan(64 * 2 ** 20);
 });
 
+test.each([
+  [1, 'Run make one?'],
+  [2, 'Run make?'],
+])('a call whose reading was cut off %i times is shown as: %s', async (count, question) => {
+  await attach(hive, server.url);
+  server.cutReads(count);
+  server.askPermission('per_1', { command: 'make one' });
+  expect(await atTheDesk(1)).toMatchObject([{ question }]);
+});
+
 test('of a server that names sessions and requests without an end, the newest sessions are kept', async () => {
   await attach(hive, server.url);
   for (let n = 0; n < 210; n += 1) {

@@ -38,6 +38,8 @@ export interface StandIn {
   answer(id: string, reply: string): void;
   /** The same, but the event of it has not come yet. */
   answerUnheard(id: string): void;
+  /** Ends the connections of so many requests for a message instead of answering. */
+  cutReads(count: number): void;
   /** Ends every stream of events. The next connection is answered once `resume` is called. */
   interruptStreams(): void;
   resume(): void;
@@ -56,6 +58,7 @@ export async function standIn(port = 0): Promise<StandIn> {
   const aborted: string[] = [];
   const parents = new Map<string, string>();
   let isHeld = false;
+  let cuts = 0;
 
   const send = (type: string, properties: object): void => {
     const text = `data: ${JSON.stringify({ directory: DIRECTORY, payload: { type, properties } })}\n\n`;
@@ -124,6 +127,10 @@ export async function standIn(port = 0): Promise<StandIn> {
     for await (const chunk of request) text += String(chunk);
     if (request.method === 'POST')
       return void response.writeHead(post(path, text === '' ? null : JSON.parse(text))).end('true');
+    if (path.includes('message') && cuts > 0) {
+      cuts -= 1;
+      return void request.socket.destroy();
+    }
     response.writeHead(200).end(JSON.stringify(get(path)));
   }
 
@@ -162,6 +169,9 @@ export async function standIn(port = 0): Promise<StandIn> {
     },
     answer: (id, reply) => void settle(id, { reply }),
     answerUnheard: (id) => void waiting.delete(id),
+    cutReads(count) {
+      cuts = count;
+    },
     interruptStreams() {
       isHeld = true;
       for (const stream of streams) stream.end();

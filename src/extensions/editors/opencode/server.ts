@@ -97,7 +97,12 @@ export function opencodeServer({ url: given, login }: ServerAddress) {
 
     /** A GET request. `directory` names the project; null means the one in which the server was started. */
     async get(path: string, directory: string | null): Promise<unknown> {
-      const response = await request(path, directory, { signal: AbortSignal.timeout(REQUEST_MS) });
+      const read = () => request(path, directory, { signal: AbortSignal.timeout(REQUEST_MS) });
+      // A server may end an idle connection at the moment in which it is used again.
+      const response = await read().catch((error: unknown) => {
+        if (!CUT.has((error as { cause?: { code?: unknown } }).cause?.code)) throw error;
+        return read();
+      });
       if (!response.ok) {
         await response.body?.cancel();
         throw refused(response);
@@ -118,6 +123,8 @@ export function opencodeServer({ url: given, login }: ServerAddress) {
 }
 
 const HEARTBEAT = 'server.heartbeat';
+/** The connection ended before the answer came. */
+const CUT: ReadonlySet<unknown> = new Set(['ECONNRESET', 'UND_ERR_SOCKET']);
 
 function eventFrom(data: string): ServerEvent | null {
   let parsed: unknown;
