@@ -151,25 +151,29 @@ export async function runBridge({
     modern.write(message).catch(finish);
   }
 
-  /**
-   * Nobody else will answer requests made over a session that is gone. Messages still on their way to it are refused
-   * there and sent again; if it were closed too early, they would count as messages that may have arrived.
-   */
+  /** The server no longer has this session. */
   function lose(lost: StreamableHTTPClientTransport): void {
     if (lost !== far) return;
-    far = null;
-    void Promise.allSettled(sending).then(() => lost.close());
+    drop(() => lost.close());
     void reopen();
-    for (const id of taken) failLost(id);
   }
 
-  /** The client has greeted again, in another revision, and expects nothing more in its earlier session. */
-  function leave(earlier: StreamableHTTPClientTransport): void {
-    void Promise.allSettled(sending)
-      .then(() => earlier.terminateSession())
-      // The server ends a session that nobody uses.
-      .catch(() => undefined)
-      .then(() => earlier.close());
+  /** The client greets again, in another revision. What it began in the old session, it no longer waits for. */
+  function leave(left: StreamableHTTPClientTransport): void {
+    drop(async () => {
+      // If this fails, the server ends a session that nobody uses.
+      await left.terminateSession().catch(() => undefined);
+      await left.close();
+    });
+  }
+
+  /**
+   * Nobody else will answer requests made over a session that ends. Messages still on their way to it are refused there and sent
+   * again; if it were closed too early, they would count as messages that may have arrived.
+   */
+  function drop(end: () => Promise<void>): void {
+    far = null;
+    void Promise.allSettled(sending).then(end);
     for (const id of taken) failLost(id);
   }
 
@@ -240,6 +244,7 @@ export async function runBridge({
   /** Begins a session with this handshake, after what is being opened already: each handshake has an answer of its own. */
   async function greeted(handshake: JSONRPCRequest): Promise<void> {
     while (opening !== null) await opening.catch(() => undefined);
+    if (far !== null) leave(far);
     opening = opened(handshake, true);
     await opening;
   }
@@ -285,7 +290,6 @@ export async function runBridge({
     } finally {
       clearTimeout(limit);
     }
-    if (far !== null) leave(far);
     far = transport;
     if (!first) void renew(transport);
     return transport;
