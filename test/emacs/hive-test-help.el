@@ -62,7 +62,9 @@ process for many seconds, and that is no failure."
   `(let ((deadline (+ (float-time) (max ,seconds 60))) value)
      (while (and (not (setq value ,condition)) (< (float-time) deadline))
        (accept-process-output nil 0.02))
-     (or value (ert-fail (list "waited in vain for" ',condition)))))
+     (or value (ert-fail (list "waited in vain for" ',condition
+                               ,@(when (eq 'equal (car-safe condition))
+                                   `("there is" (list ,@(cdr condition)))))))))
 
 ;; A test that shows that nothing happens does not wait for a time that
 ;; "should be enough": it puts the clock forward.
