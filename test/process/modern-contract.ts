@@ -159,10 +159,8 @@ export function describeModernContract(carrier: ModernCarrier): void {
         const uri = `hive://prompts/${ask_id}`;
         await client.askOlder('resources/subscribe', { uri });
         await hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
-        const updated = { method: 'notifications/resources/updated', params: { uri } };
-        await eventually(() =>
-          client.unasked.some((message) => isDeepStrictEqual(message, { jsonrpc: '2.0', ...updated })),
-        );
+        const updated = { jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri } };
+        await eventually(() => client.unasked.some((message) => isDeepStrictEqual(message, updated)));
         const connections = await hive.store.read((tx) =>
           tx.sessions.connections(carrier === 'stdio' ? hostname() : 'token:default'),
         );

@@ -71,6 +71,7 @@ export async function connectModern(
   return carrier === 'HTTP' ? overHttp(await serve(store)) : connectLines(carrier, store, options);
 }
 
+/** The same for a carrier of lines, over which a client may also speak the older revision. */
 export async function connectLines(
   carrier: Exclude<ModernCarrier, 'HTTP'>,
   store: string,
